@@ -1,0 +1,149 @@
+"""The HTTP exchange: one request, its head, its raw bytes. httpx, httpx2, or what acts like them.
+
+Source: contract section 5.
+"""
+
+from __future__ import annotations
+
+import functools
+import ssl
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import anyio
+
+from ._codes import TIMEOUT, TRANSPORT, UNKNOWN
+
+if TYPE_CHECKING:
+    import httpx
+    import httpx2
+
+    HttpClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireRequest:
+    """One request as it goes out. Its repr shows neither headers nor body.
+
+    Attributes:
+        url: Absolute.
+        headers: Names and values, ASCII; the transport adds Host and Content-Length.
+        body: The exact bytes.
+        secrets: Values that no message may show.
+    """
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """Status and header lines of a response, in order, as received."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+
+    def values(self, name: str) -> list[str]:
+        """Return the values of every line called ``name``, in order."""
+        wanted = name.lower()
+        return [value for key, value in self.headers if key.lower() == wanted]
+
+
+@functools.cache
+def shared_tls_context() -> ssl.SSLContext:
+    """Return the one TLS context of the process: loading the roots costs 55 ms a client."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def new_client() -> httpx.AsyncClient:
+    """Return a client whose own limits never fire and that remembers nothing between calls."""
+    import httpx
+
+    return httpx.AsyncClient(
+        verify=shared_tls_context(),
+        timeout=None,  # noqa: S113 - why: the reader's limits cover connect, headers and body
+        follow_redirects=False,
+        # 100 connections, the default, would make the 101st stream wait for another one's end.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+    )
+
+
+async def exchange(
+    client: HttpClient, request: WireRequest, *, connect_timeout: float | None
+) -> AsyncGenerator[ResponseHead | bytes, None]:
+    """Send ``request`` once and yield the response's head, then its undecoded bytes.
+
+    The response is closed when the generator ends or is closed. Redirects are not followed,
+    the client's own limits are switched off, its credentials are not used.
+    """
+    anything: Any = client  # two packages, one interface
+    sent = anything.build_request(
+        request.method,
+        request.url,
+        headers=dict(request.headers),
+        content=request.body,
+        timeout=(connect_timeout, None, None, None),  # connect, read, write, pool
+    )
+    response = await anything.send(sent, stream=True, auth=None, follow_redirects=False)
+    try:
+        yield ResponseHead(
+            response.status_code,
+            [(_latin(name), _latin(value)) for name, value in response.headers.raw],
+        )
+        async for data in response.aiter_raw():
+            yield data
+    finally:
+        with anyio.CancelScope(shield=True):
+            await response.aclose()
+
+
+def _latin(value: bytes) -> str:
+    # Header bytes have no charset; Latin-1 maps each to one character and never fails.
+    return value.decode("latin-1")
+
+
+# By class name, along the method resolution order: httpx and httpx2 use the same names.
+_CODE_OF_EXCEPTION: Final = {
+    "TimeoutException": TIMEOUT,
+    "TimeoutError": TIMEOUT,
+    "TransportError": TRANSPORT,
+    "DecodingError": TRANSPORT,
+    "TooManyRedirects": TRANSPORT,
+    "StreamError": TRANSPORT,
+    "OSError": TRANSPORT,
+    "EOFError": TRANSPORT,
+    "BrokenResourceError": TRANSPORT,
+    "ClosedResourceError": TRANSPORT,
+    "EndOfStream": TRANSPORT,
+}
+
+_HINT_OF_EXCEPTION: Final = {
+    "PoolTimeout": "no connection came free in the client's pool",
+    "ConnectTimeout": "no connection within the connect limit",
+    "ReadTimeout": "the client's own read limit fired",
+    "WriteTimeout": "the client's own write limit fired",
+    "ConnectError": "no connection to the provider",
+    "ReadError": "the connection broke while the answer was read",
+    "WriteError": "the connection broke while the request was sent",
+    "RemoteProtocolError": "the answer breaks HTTP or ends too early",
+    "DecodingError": "the body is not what its content-encoding says",
+}
+
+
+def describe_exception(error: BaseException) -> tuple[str, str]:
+    """Return the code and a sentence for what a library underneath raised."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    names = [cls.__name__ for cls in type(error).__mro__]
+    code = next((_CODE_OF_EXCEPTION[name] for name in names if name in _CODE_OF_EXCEPTION), UNKNOWN)
+    hint = next((_HINT_OF_EXCEPTION[name] for name in names if name in _HINT_OF_EXCEPTION), "")
+    said = f"{type(error).__name__}: {error}" if str(error).strip() else type(error).__name__
+    return code, f"{hint} ({said})" if hint else said

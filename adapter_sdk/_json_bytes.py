@@ -1,0 +1,29 @@
+"""JSON as it goes out: the same value gives the same characters."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def json_text(value: Any) -> str:  # noqa: ANN401 - why: any JSON value
+    """Return compact JSON: fixed separators, insertion order, no escapes beyond JSON's own.
+
+    Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
+
+    Raises:
+        ValueError: NaN, infinite, or not JSON at all.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except TypeError as error:  # a type that JSON does not have
+        raise ValueError(str(error)) from error
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def json_bytes(value: Any) -> bytes:  # noqa: ANN401 - why: any JSON value
+    """Return ``json_text`` in UTF-8."""
+    return json_text(value).encode()

@@ -1,0 +1,31 @@
+"""Limits in time: what a configuration may say."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+# Larger delays overflow 32-bit millisecond timers, and then fire at once.
+LONGEST_LIMIT_S: Final = 2_147_483.647
+
+DEFAULT_IDLE_TIMEOUT_S: Final = 300.0
+DEFAULT_PROGRESS_TIMEOUT_S: Final = 900.0
+
+
+def checked_limit(name: str, seconds: object) -> float:
+    """Return ``seconds`` as a float.
+
+    Raises:
+        ValueError: No number, zero, negative, NaN, infinite or above ``LONGEST_LIMIT_S``; the
+            message begins with ``name``.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise ValueError(f"{name}: a number of seconds, got {type(seconds).__name__}")
+    if not math.isfinite(seconds) or not 0 < seconds <= LONGEST_LIMIT_S:
+        raise ValueError(f"{name}: seconds above 0 and at most {LONGEST_LIMIT_S:.3f}, got {seconds}")
+    return float(seconds)
+
+
+def checked_optional_limit(name: str, seconds: object) -> float | None:
+    """Like ``checked_limit``; None, which switches the limit off, stays None."""
+    return None if seconds is None else checked_limit(name, seconds)

@@ -1,0 +1,204 @@
+"""Reads a source in a task of its own, for one consumer, under limits.
+
+Why a task: a limit or an abort ends the *consumer's* wait, whatever the source does. A
+transport that ignores cancellation (shielded, or stuck in a thread) cannot hold the caller.
+The reader goes at most a few reads ahead of its consumer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import anyio
+
+from ._abort import AbortSignal
+from ._clock import Clock
+from ._tasks import OwnTask, new_wakeup, spawn
+from ._watchdog import Deadline, Expiry, IdleWatchdog
+
+T = TypeVar("T")
+
+# Reads that wait for a slow consumer; with 64 KiB a read, half a megabyte a stream.
+READ_AHEAD: Final = 8
+
+# How long a caller waits for a source that is slow to close. Closing a socket takes less than
+# a millisecond; what takes longer goes on behind the caller's back.
+CLOSING_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Aborted:
+    """The caller's signal ended the wait, at this instant."""
+
+    reason: str
+    at: float
+
+
+class Interrupted(Exception):  # noqa: N818 - why: the cause decides whether it is an error
+    """A wait that was ended from outside: by a limit or by the caller's signal."""
+
+    def __init__(self, cause: Expiry | Aborted) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class _Mailbox(Generic[T]):
+    """What the reading task and its consumer share.
+
+    It knows nothing of the consumer, so a stream that is dropped is collected at once.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.items: deque[T] = deque()
+        self.end: BaseException | None = None
+        self.cause: Expiry | Aborted | None = None
+        self.done = False
+        self.arrival = new_wakeup()
+        self.room = new_wakeup()
+
+    async def fill(self, source: AsyncGenerator[T, None]) -> None:
+        """The reading task: everything that ends the source is kept for the consumer."""
+        try:
+            async for item in source:
+                self.items.append(item)
+                self.arrival.wake()
+                while len(self.items) >= READ_AHEAD:
+                    await self.room.wait()
+        except BaseException as error:  # noqa: BLE001 - why: the consumer gets it, unchanged
+            self.end = error
+        else:
+            self.end = StopAsyncIteration()
+        finally:
+            try:
+                await source.aclose()
+            except BaseException as error:  # noqa: BLE001 - why: the first cause is kept
+                self.end = self.end or error
+
+    def ended(self) -> None:
+        self.done = True
+        if self.end is None:  # cancelled before it ran
+            self.end = StopAsyncIteration()
+        self.arrival.wake()
+
+    def expire(self, expiry: Expiry) -> None:
+        if self.cause is None:
+            self.cause = expiry
+        self.arrival.wake()
+
+    def give_up(self, _: Expiry) -> None:
+        self.arrival.wake()
+
+    def abort(self, reason: str) -> None:
+        at = self.clock.monotonic()
+        # The first cause decides, by the instant at which it was due; a tie is the caller's.
+        if self.cause is None or (isinstance(self.cause, Expiry) and at <= self.cause.at):
+            self.cause = Aborted(reason, at)
+        self.arrival.wake()
+
+
+class Reader(Generic[T]):
+    """One consumer's view of a source. Create it in the loop that will read.
+
+    Args:
+        source: Started at once; closed by the reader. Its exceptions reach the consumer
+            unchanged, after everything that arrived before them.
+        idle_timeout: See ``IdleWatchdog``.
+        progress_timeout: See ``IdleWatchdog``.
+        abort: Ends a wait with ``Interrupted``.
+        clock: What the limits are measured on.
+    """
+
+    def __init__(
+        self,
+        source: AsyncGenerator[T, None],
+        *,
+        idle_timeout: float,
+        progress_timeout: float | None,
+        abort: AbortSignal | None,
+        clock: Clock,
+    ) -> None:
+        self._task: OwnTask | None = None
+        box: _Mailbox[T] = _Mailbox(clock)
+        self._box = box
+        self._watchdog = IdleWatchdog(
+            idle_timeout=idle_timeout,
+            progress_timeout=progress_timeout,
+            on_expired=box.expire,
+            clock=clock,
+        )
+        self._forget_abort: Callable[[], None] | None = None
+        if abort is not None:
+            signal = abort
+            self._forget_abort = abort.on_abort(lambda: box.abort(signal.reason or "aborted"))
+        self._deadlines: list[Deadline] = []
+        self._task = spawn(lambda: box.fill(source), on_done=box.ended)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a limit or the caller's signal has ended the call."""
+        return self._box.cause is not None
+
+    def pulse(self, *, progress: bool = False) -> None:
+        """Note activity on both clocks; see ``IdleWatchdog.pulse``."""
+        self._watchdog.pulse(progress=progress)
+
+    def deadline(self, seconds: float) -> Deadline:
+        """Return a one-shot limit on this reader; close it once it is met."""
+        limit = Deadline(seconds, on_expired=self._box.expire, clock=self._box.clock)
+        self._deadlines.append(limit)
+        return limit
+
+    async def next(self) -> T:
+        """Return the next item.
+
+        Raises:
+            StopAsyncIteration: The source has ended.
+            Interrupted: A limit ran out or the signal fired; items that wait are left.
+            BaseException: Whatever the source raised.
+        """
+        box = self._box
+        while True:
+            if box.cause is not None:
+                raise Interrupted(box.cause)
+            if box.items:
+                item = box.items.popleft()
+                box.room.wake()
+                return item
+            if box.end is not None:
+                raise box.end
+            self._watchdog.arm()
+            try:
+                await box.arrival.wait()
+            finally:
+                self._watchdog.disarm()
+
+    def _stop(self) -> None:
+        self._watchdog.close()
+        for deadline in self._deadlines:
+            deadline.close()
+        if self._forget_abort is not None:
+            self._forget_abort()
+        if self._task is not None and not self._box.done:
+            self._task.cancel()
+
+    async def aclose(self) -> None:
+        """Close the source; returns when it has closed, or without it after ``CLOSING_S``."""
+        self._stop()
+        box = self._box
+        if box.done:
+            return
+        patience = Deadline(CLOSING_S, on_expired=box.give_up, clock=box.clock)
+        try:
+            with anyio.CancelScope(shield=True):
+                while not box.done and patience.expired is None:
+                    await box.arrival.wait()
+        finally:
+            patience.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_task", None) is not None:
+            self._stop()

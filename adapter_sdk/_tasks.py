@@ -1,0 +1,147 @@
+"""A task of one's own and a way to be woken, on asyncio and trio.
+
+No task group: a call's reader must outlive a cancelled caller for as long as it takes to
+close its connection, and a group may not span the yields of a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from ._clock import in_trio
+
+if TYPE_CHECKING:
+    import trio
+
+Run: TypeAlias = Callable[[], Awaitable[None]]
+
+
+class Wakeup(Protocol):
+    """One waiter at a time; a wake without a waiter is lost, so check the condition first."""
+
+    async def wait(self) -> None:
+        """Sleep until ``wake``."""
+        ...
+
+    def wake(self) -> None:
+        """Let the waiter, where there is one, go on."""
+        ...
+
+
+class OwnTask(Protocol):
+    """A task that nobody waits for unless they choose to."""
+
+    def cancel(self) -> None:
+        """Ask it to end; safe from any thread, also after the loop has gone."""
+        ...
+
+
+class _AsyncioWakeup:
+    __slots__ = ("_future", "_loop")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[None] | None = None
+
+    async def wait(self) -> None:
+        self._future = self._loop.create_future()
+        try:
+            await self._future
+        finally:
+            self._future = None
+
+    def wake(self) -> None:
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+
+class _TrioWakeup:
+    __slots__ = ("_task", "_trio")
+
+    def __init__(self) -> None:
+        import trio
+
+        self._trio = trio
+        self._task: trio.lowlevel.Task | None = None
+
+    async def wait(self) -> None:
+        self._task = self._trio.lowlevel.current_task()
+
+        def abort(_: Callable[[], Any]) -> trio.lowlevel.Abort:
+            self._task = None
+            return self._trio.lowlevel.Abort.SUCCEEDED
+
+        await self._trio.lowlevel.wait_task_rescheduled(abort)
+
+    def wake(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            self._trio.lowlevel.reschedule(task)
+
+
+class _AsyncioTask:
+    def __init__(self, run: Run, on_done: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+
+        async def main() -> None:
+            await run()
+
+        self._task = self._loop.create_task(main())
+        # A callback, for a task that is cancelled before it starts never runs its own code.
+        self._task.add_done_callback(lambda _: on_done())
+
+    def cancel(self) -> None:
+        if self._loop.is_closed() or self._task.done():
+            return
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:  # the garbage collector runs anywhere, also outside a loop
+            running = None
+        if running is self._loop:
+            self._task.cancel()
+        else:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+class _TrioTask:
+    def __init__(self, run: Run, on_done: Callable[[], None]) -> None:
+        import trio
+
+        self._trio = trio
+        self._scope = scope = trio.CancelScope()
+        self._token = trio.lowlevel.current_trio_token()
+
+        async def main() -> None:
+            try:
+                with scope:
+                    await run()
+            finally:
+                on_done()
+
+        # A system task has its own context unless it is given the caller's.
+        trio.lowlevel.spawn_system_task(main, context=contextvars.copy_context())
+
+    def cancel(self) -> None:
+        if in_trio() and self._trio.lowlevel.current_trio_token() is self._token:
+            self._scope.cancel()
+            return
+        try:
+            self._token.run_sync_soon(self._scope.cancel)
+        except self._trio.RunFinishedError:
+            pass  # the loop has gone, and every task with it
+
+
+def new_wakeup() -> Wakeup:
+    """Return a wake-up for the running loop."""
+    return _TrioWakeup() if in_trio() else _AsyncioWakeup()
+
+
+def spawn(run: Run, *, on_done: Callable[[], None]) -> OwnTask:
+    """Start ``run`` in a task of its own; it raises nothing but its own cancellation.
+
+    ``on_done`` is called in the loop once the task has ended, however it ended.
+    """
+    return _TrioTask(run, on_done) if in_trio() else _AsyncioTask(run, on_done)

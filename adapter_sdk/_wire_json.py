@@ -1,0 +1,47 @@
+"""Read JSON as it comes over a wire."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import from_json
+
+
+def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - decoded JSON, narrowed by the caller
+    """Return the decoded value. Bytes are UTF-8; invalid ones become U+FFFD.
+
+    NaN and the infinities are read as floats. An escaped lone surrogate stays one in the
+    result: a caller that shows text joins and replaces them (``SurrogateJoiner``).
+
+    Raises:
+        ValueError: Not one JSON value, nested too deep, or an integer of more digits than the
+            interpreter takes. The message never repeats the data.
+    """
+    try:
+        # Two to four times as fast as ``json``, but it refuses invalid UTF-8, lone surrogates
+        # and depths above two hundred.
+        return from_json(data)
+    except (ValueError, TypeError):  # TypeError: a str that UTF-8 cannot carry
+        pass
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: {error.msg} at character {error.pos}") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise ValueError("no JSON: a number that is too long") from error
+    except RecursionError as error:
+        raise ValueError("no JSON: nested too deep") from error
+
+
+def parse_cut_json(data: bytes) -> Any:  # noqa: ANN401 - decoded JSON, narrowed by the caller
+    """Return what can be read of a JSON value that was cut short or has something behind it.
+
+    Unfinished strings and numbers are left out: half a word is no evidence.
+
+    Raises:
+        ValueError: Not even the beginning of a JSON value.
+    """
+    text = data.decode("utf-8", "replace").rstrip("0123456789.+-eE")
+    return from_json(text, allow_partial=True)

@@ -1,0 +1,59 @@
+"""The dialect as one object that an adapter holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ..._codes import UNSUPPORTED_REASONING_EFFORT
+from ..._dialect import Json
+from ..._failure import local_error
+from ..._request import LlmRequest
+from ._request import chat_body
+from ._translator import ChatTranslator, Terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAIChat:
+    """The chat completions dialect.
+
+    Attributes:
+        terminal: What proves a good end. ``finish-reason`` is the dialect's default, for some
+            providers never send ``[DONE]``; declare ``done-sentinel`` where it always comes.
+        reasoning_efforts: Words that the provider takes as ``reasoning_effort``; any other
+            is refused before anything is sent.
+        system_role: ``system`` or ``developer``.
+        reasoning_field: See ``chat_body``.
+    """
+
+    terminal: Terminal = "finish-reason"
+    reasoning_efforts: tuple[str, ...] = ()
+    system_role: str = "system"
+    reasoning_field: str | None = None
+    name: Final[str] = "openai-chat"
+    path: Final[str] = "/chat/completions"
+
+    def body(self, request: LlmRequest) -> Mapping[str, Json]:
+        """See ``Dialect``."""
+        body = chat_body(
+            request, system_role=self.system_role, reasoning_field=self.reasoning_field
+        )
+        effort = request.reasoning_effort
+        if effort is not None:
+            if effort not in self.reasoning_efforts:
+                raise local_error(
+                    UNSUPPORTED_REASONING_EFFORT,
+                    f"reasoning effort {effort!r} is not one of: "
+                    + (", ".join(self.reasoning_efforts) or "none at all"),
+                )
+            body["reasoning_effort"] = effort
+        return body
+
+    def credential_headers(self, credential: str) -> Mapping[str, str]:
+        """See ``Dialect``."""
+        return {"authorization": f"Bearer {credential}"}
+
+    def translator(self) -> ChatTranslator:
+        """See ``Dialect``."""
+        return ChatTranslator(terminal=self.terminal)

@@ -1,0 +1,140 @@
+"""Which fragment belongs to which call.
+
+The wire names a call by id, by index, by both or by neither, and gateways break each of them.
+An id beats an index; empty and null fields say nothing; a new id starts a new call.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+
+from ..._codes import MALFORMED_RESPONSE
+from ..._dialect import Json, ProtocolFault
+from ..._json_bytes import json_text
+from ..._surrogates import SurrogateJoiner
+from ..._wire_json import parse_json
+
+
+@dataclass(slots=True)
+class Call:
+    """One call under way."""
+
+    block_index: int
+    wire_index: int | None
+    wire_id: str
+    id: str
+    name: str = ""
+    fragments: list[str] = field(default_factory=list)
+    joiner: SurrogateJoiner = field(default_factory=SurrogateJoiner)
+
+    @property
+    def arguments(self) -> str:
+        """The provider's characters so far."""
+        return "".join(self.fragments)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """What one entry of ``tool_calls`` adds to a call."""
+
+    call: Call
+    is_new: bool
+    name: str
+    arguments: str
+
+
+def text_or_none(value: Json, *, where: str) -> str | None:
+    """Return a string, or None for null or absent.
+
+    Raises:
+        ProtocolFault: Any other type.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    raise ProtocolFault(
+        MALFORMED_RESPONSE, f"{where} is {type(value).__name__} where a string belongs"
+    )
+
+
+class ToolCalls:
+    """All calls of one answer, in first-seen order."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._by_wire_id: dict[str, Call] = {}
+        self._by_wire_index: dict[int, Call] = {}
+
+    def take(self, entry: Json, *, next_block_index: int) -> Fragment:
+        """Assign one entry of ``tool_calls`` to its call.
+
+        Raises:
+            ProtocolFault: The entry has the wrong shape, or continues no known call.
+        """
+        if not isinstance(entry, dict):
+            raise ProtocolFault(MALFORMED_RESPONSE, "an entry of tool_calls is no object")
+        function = entry.get("function") or {}
+        if not isinstance(function, dict):
+            raise ProtocolFault(MALFORMED_RESPONSE, "the function of a tool call is no object")
+        wire_id = text_or_none(entry.get("id"), where="a tool call's id") or ""
+        name = text_or_none(function.get("name"), where="a tool call's name") or ""
+        wire_index = entry.get("index") if type(entry.get("index")) is int else None
+        arguments = function.get("arguments")
+        if arguments is None:
+            arguments = ""
+        elif not isinstance(arguments, str):
+            arguments = json_text(arguments)  # some servers send the object itself
+
+        call = self._known(wire_id, wire_index, name)
+        is_new = call is None
+        if call is None:
+            if not wire_id and not name:
+                raise ProtocolFault(
+                    MALFORMED_RESPONSE, "a tool call fragment continues no known call"
+                )
+            call = self._begin(wire_id, wire_index, next_block_index)
+        elif wire_id and not call.wire_id:
+            call.wire_id = wire_id  # handed out under a made-up id, which stays
+            self._by_wire_id[wire_id] = call
+        added_name = "" if call.name.endswith(name) else name
+        call.name += added_name
+        arguments = call.joiner.feed(arguments)
+        if arguments:
+            call.fragments.append(arguments)
+        return Fragment(call, is_new, added_name, arguments)
+
+    def _known(self, wire_id: str, wire_index: int | None, name: str) -> Call | None:
+        if wire_id in self._by_wire_id:
+            return self._by_wire_id[wire_id]
+        if wire_index is not None:
+            call = self._by_wire_index.get(wire_index)
+        else:
+            call = self.calls[-1] if self.calls else None
+        if call is None or (wire_id and call.wire_id):
+            return None
+        if not wire_id and name and not call.name.endswith(name) and _is_object(call.arguments):
+            return None  # another name after whole arguments: the next call, without an id
+        return call
+
+    def _begin(self, wire_id: str, wire_index: int | None, block_index: int) -> Call:
+        call = Call(
+            block_index=block_index,
+            wire_index=wire_index,
+            wire_id=wire_id,
+            id=wire_id or f"call_{uuid.uuid4().hex}",
+        )
+        self.calls.append(call)
+        if wire_id:
+            self._by_wire_id[wire_id] = call
+        if wire_index is not None:
+            self._by_wire_index[wire_index] = call
+        return call
+
+
+def _is_object(arguments: str) -> bool:
+    if not arguments.rstrip().endswith("}"):
+        return False
+    try:
+        return isinstance(parse_json(arguments), dict)
+    except ValueError:
+        return False

@@ -1,0 +1,260 @@
+"""Payloads of the chat completions wire become chunks.
+
+One text and one reasoning block, one block a tool call. Block ends, usage and finish are held
+back until the terminal marker: before it nothing proves that they are whole.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from ..._chunks import (
+    MAX_TOKENS,
+    STOP,
+    TOOL_CALLS,
+    BlockEnd,
+    BlockStart,
+    Chunk,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    TokenUsage,
+    ToolCallDelta,
+    UsageReport,
+)
+from ..._codes import EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, UNKNOWN
+from ..._content import OutputBlock, ReasoningBlock, TextBlock, ToolCallBlock
+from ..._dialect import InBandError, Json, ProtocolFault
+from ..._surrogates import SurrogateJoiner
+from ..._wire_json import parse_json
+from ._content_parts import Delta, read_delta
+from ._tables import BAD_FINISHES, GOOD_FINISHES
+from ._tool_calls import Call, ToolCalls
+from ._usage import read_usage
+
+Terminal: TypeAlias = Literal["done-sentinel", "finish-reason"]
+
+_DONE: Final = b"[DONE]"
+
+
+class _TextualBlock:
+    """The text or the reasoning under way."""
+
+    __slots__ = ("fragments", "index", "joiner")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.fragments: list[str] = []
+        self.joiner = SurrogateJoiner()
+
+
+class ChatTranslator:
+    """See ``Translator``; one instance a call.
+
+    Args:
+        terminal: What proves a good end: the ``[DONE]`` sentinel after a finish reason, or
+            the finish reason alone.
+    """
+
+    def __init__(self, *, terminal: Terminal) -> None:
+        self.usage: TokenUsage | None = None
+        self._terminal = terminal
+        self._finish: FinishReason | None = None
+        self._refusal: ProtocolFault | None = None
+        self._text: _TextualBlock | None = None
+        self._reasoning: _TextualBlock | None = None
+        self._calls = ToolCalls()
+        self._block_count = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether only usage can follow: a refusing finish, or the declared terminal."""
+        if self._refusal is not None:
+            return True
+        return self._terminal == "finish-reason" and self._finish is not None
+
+    # ---- what the wire says --------------------------------------------------------------
+
+    def event(self, name: str, data: bytes) -> list[Chunk]:
+        """Translate one event."""
+        if data[:1] == b"[" and data.strip() == _DONE:
+            return self._end(f"{_DONE.decode()} came without a finish reason")
+        try:
+            payload = parse_json(data)
+        except ValueError as error:
+            if not data.strip():
+                return []
+            said = data[:200].decode("utf-8", "replace")
+            if name == "error":
+                raise InBandError({"error": said}) from error
+            raise ProtocolFault(MALFORMED_RESPONSE, f"an event is no JSON: {said}") from error
+        if payload is None:
+            return []
+        if name == "error":
+            raise InBandError(payload)
+        return self._payload(payload)
+
+    def document(self, payload: Json) -> list[Chunk]:
+        """Translate a whole completion."""
+        if not isinstance(payload, (dict, list)) or not payload:
+            raise ProtocolFault(MALFORMED_RESPONSE, "the answer is JSON without meaning")
+        chunks = self._payload(payload)
+        if not payload.get("choices"):
+            raise ProtocolFault(MALFORMED_RESPONSE, "the answer has no choices and no error")
+        return chunks + self._end("the completion has no finish reason")
+
+    def close(self) -> list[Chunk]:
+        """The body ended cleanly."""
+        if self._terminal == "finish-reason" or self._refusal is not None:
+            return self._end("the stream ended without a finish reason")
+        raise ProtocolFault(
+            STREAM_CLOSED,
+            f"the stream ended without {_DONE.decode()}"
+            + ("" if self._finish is None else f" after finish reason {self._finish.kind}"),
+        )
+
+    def _payload(self, payload: Json) -> list[Chunk]:
+        if not isinstance(payload, dict):
+            if isinstance(payload, list):
+                _raise_error_of_array(payload)
+            raise ProtocolFault(
+                MALFORMED_RESPONSE, f"a payload is {type(payload).__name__}, not an object"
+            )
+        reported = payload.get("usage")
+        if reported is None and isinstance(groq := payload.get("x_groq"), dict):
+            reported = groq.get("usage")
+        if reported is not None:
+            self.usage = read_usage(reported) or self.usage
+        choices = payload.get("choices")
+        if "error" in payload or choices is None:
+            _raise_error(payload)
+        if choices is None:
+            return []
+        if not isinstance(choices, list):
+            raise ProtocolFault(MALFORMED_RESPONSE, "choices is no array")
+        chunks: list[Chunk] = []
+        for choice in choices:
+            if not isinstance(choice, dict):
+                raise ProtocolFault(MALFORMED_RESPONSE, "a choice is no object")
+            if not choice.get("index"):
+                self._choice(choice, chunks)
+        return chunks
+
+    def _choice(self, choice: dict[str, Json], chunks: list[Chunk]) -> None:
+        delta = choice.get("delta")
+        if delta is None:
+            delta = choice.get("message")
+        if delta is not None:
+            if not isinstance(delta, dict):
+                raise ProtocolFault(MALFORMED_RESPONSE, "a delta is no object")
+            if delta:
+                self._delta(read_delta(delta), chunks)
+        word = choice.get("finish_reason")
+        if word is not None and word != "":
+            self._take_finish(str(word))
+
+    def _delta(self, delta: Delta, chunks: list[Chunk]) -> None:
+        if delta.reasoning:
+            if self._reasoning is None:
+                self._reasoning = _TextualBlock(self._open("reasoning", chunks))
+            reasoning = self._reasoning.joiner.feed(delta.reasoning)
+            if reasoning:
+                self._reasoning.fragments.append(reasoning)
+                chunks.append(ReasoningDelta(self._reasoning.index, reasoning))
+        if delta.text:
+            if self._text is None:
+                self._text = _TextualBlock(self._open("text", chunks))
+            text = self._text.joiner.feed(delta.text)
+            if text:
+                self._text.fragments.append(text)
+                chunks.append(TextDelta(self._text.index, text))
+        for entry in delta.tool_calls:
+            self._tool_call(entry, chunks)
+
+    def _tool_call(self, entry: Json, chunks: list[Chunk]) -> None:
+        fragment = self._calls.take(entry, next_block_index=self._block_count)
+        call = fragment.call
+        if fragment.is_new:
+            self._open("tool-call", chunks)
+        if fragment.is_new or fragment.name or fragment.arguments:
+            name = fragment.name or None
+            chunks.append(ToolCallDelta(call.block_index, call.id, fragment.arguments, name))
+
+    def _open(
+        self, block_type: Literal["text", "reasoning", "tool-call"], chunks: list[Chunk]
+    ) -> int:
+        index = self._block_count
+        self._block_count += 1
+        chunks.append(BlockStart(index, block_type))
+        return index
+
+    # ---- the end -------------------------------------------------------------------------
+
+    def _take_finish(self, word: str) -> None:
+        if word in GOOD_FINISHES:
+            self._finish = self._finish or GOOD_FINISHES[word]  # the first one stays
+        elif self._refusal is None:
+            code = BAD_FINISHES.get(word, UNKNOWN)
+            self._refusal = ProtocolFault(code, f"the provider ended with finish reason {word!r}")
+
+    def _end(self, without_finish: str) -> list[Chunk]:
+        if self._refusal is not None:
+            raise self._refusal
+        if self._finish is None:
+            raise ProtocolFault(STREAM_CLOSED, without_finish)
+        reason = self._reason(self._finish)
+        if self._block_count == 0 and reason is STOP:
+            raise ProtocolFault(EMPTY_RESPONSE, "the provider finished without any content")
+        chunks: list[Chunk] = []
+        ends: list[tuple[int, OutputBlock]] = [(c.block_index, _block(c)) for c in self._calls.calls]
+        if self._text is not None:
+            if held := self._text.joiner.flush():
+                self._text.fragments.append(held)
+                chunks.append(TextDelta(self._text.index, held))
+            ends.append((self._text.index, TextBlock("".join(self._text.fragments))))
+        if self._reasoning is not None:
+            if held := self._reasoning.joiner.flush():
+                self._reasoning.fragments.append(held)
+                chunks.append(ReasoningDelta(self._reasoning.index, held))
+            block = ReasoningBlock("".join(self._reasoning.fragments))
+            ends.append((self._reasoning.index, block))
+        ends.sort(key=lambda end: end[0])
+        chunks.extend(BlockEnd(index, block) for index, block in ends)
+        if self.usage is not None:
+            chunks.append(UsageReport(self.usage))
+        chunks.append(Finish(reason))
+        return chunks
+
+    def _reason(self, finish: FinishReason) -> FinishReason:
+        if finish is MAX_TOKENS:
+            return finish  # never promoted; whatever calls there are may be cut
+        for call in self._calls.calls:
+            if not call.name:
+                raise ProtocolFault(MALFORMED_RESPONSE, "a tool call never got a name")
+        return TOOL_CALLS if self._calls.calls else STOP
+
+
+def _block(call: Call) -> ToolCallBlock:
+    return ToolCallBlock(call.id, call.name, call.arguments + call.joiner.flush())
+
+
+def _raise_error_of_array(payload: list[Json]) -> None:
+    """Raise the error of ``[{error}]``, as some gateways wrap it."""
+    if any(isinstance(item, dict) and item.get("error") for item in payload):
+        raise InBandError(payload)
+
+
+def _raise_error(payload: dict[str, Json]) -> None:
+    """Raise the error that a payload carries, beside choices or in place of them."""
+    if payload.get("error") or payload.get("type") == "error" or payload.get("object") == "error":
+        raise InBandError(payload)
+    if payload.get("choices") is not None:
+        return
+    if payload.get("error") is not None:
+        raise InBandError(payload)
+    # Without choices, usage or error a payload is metadata, unless it brings words of its own.
+    if "usage" not in payload and any(
+        isinstance(payload.get(key), (str, list)) and payload[key] for key in ("message", "detail")
+    ):
+        raise InBandError(payload)

@@ -1,0 +1,148 @@
+"""``list`` and ``explain``: what is checked, and why. Returns text and plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ._case import Case
+from ._catalogue import Requirement, load_catalogue
+from ._invariants import INVARIANTS
+from ._scenario import Scenario
+
+
+def catalogue_data(cases: Sequence[Case], scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Return the catalogue with every check, as JSON data."""
+    checks: dict[str, list[dict[str, Any]]] = {}
+    for requirement, check in _checks(cases, scenarios):
+        checks.setdefault(requirement, []).append(check)
+    return {
+        "edition": load_catalogue().edition,
+        "requirements": [
+            {
+                "id": r.id,
+                "level": r.level,
+                "statement": r.statement,
+                "why": r.why,
+                "source": r.source,
+                "needs": r.needs,
+                "checks": checks.get(r.id, []),
+            }
+            for r in load_catalogue().requirements
+        ],
+    }
+
+
+def _checks(
+    cases: Iterable[Case], scenarios: Iterable[Scenario]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for case in cases:
+        yield (
+            case.requirement,
+            {"id": case.id, "kind": "case", "dialect": case.dialect, "title": case.title},
+        )
+    for scenario in scenarios:
+        yield (
+            scenario.requirement,
+            {"id": scenario.id, "kind": "scenario", "dialect": "any", "title": scenario.title},
+        )
+    for invariant in INVARIANTS:
+        yield (
+            invariant.requirement,
+            {"id": invariant.id, "kind": "every call", "dialect": "any", "title": invariant.title},
+        )
+
+
+def explanation(
+    wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario]
+) -> str | None:
+    """Return what ``wanted``, a requirement or a check, means; None where nothing has this id."""
+    catalogue = load_catalogue()
+    name = wanted.replace("_", "-")
+    if "/" not in wanted and name in catalogue:
+        return _requirement_text(catalogue[name], cases, scenarios)
+    for case in cases:
+        if case.id == wanted:
+            return _case_text(case)
+    for check in (*scenarios, *INVARIANTS):
+        if check.id == wanted:
+            return _coded_text(check.id, check.title, catalogue[check.requirement])
+    return None
+
+
+def _requirement_head(requirement: Requirement) -> list[str]:
+    lines = [
+        f"{requirement.id}  ({requirement.level.upper()}, source {requirement.source})",
+        "",
+        f"  {requirement.statement}",
+        f"  Why: {requirement.why}",
+    ]
+    if requirement.needs:
+        lines.append(f"  Applies to adapters that declare: {requirement.needs}")
+    return lines
+
+
+def _requirement_text(
+    requirement: Requirement, cases: Sequence[Case], scenarios: Sequence[Scenario]
+) -> str:
+    lines = [*_requirement_head(requirement), "", "Checks:"]
+    lines += [
+        f"  {check['id']}\n      {check['title']}"
+        for owner, check in _checks(cases, scenarios)
+        if owner == requirement.id
+    ]
+    return "\n".join(lines)
+
+
+def _coded_text(check_id: str, title: str, requirement: Requirement) -> str:
+    return "\n".join([check_id, f"  {title}", "", *_requirement_head(requirement)])
+
+
+def _case_text(case: Case) -> str:
+    lines = [case.id, f"  {case.title}"]
+    if case.sources:
+        lines.append(f"  Seen in: {', '.join(case.sources)}")
+    if case.dialect != "any":
+        lines.append(f"  Dialect: {case.dialect}")
+    if case.needs:
+        lines.append(f"  Needs: {', '.join(case.needs)}")
+    lines += ["", *_requirement_head(load_catalogue()[case.requirement]), "", "The caller:"]
+    lines.append(f"  asks for the reference conversation `{case.call.request}`")
+    for act in ("abort", "cancel", "leave", "think"):
+        moment = getattr(case.call, act)
+        if moment is not None:
+            said = moment.model_dump(exclude_defaults=True)
+            lines.append(f"  {act}: " + ", ".join(f"{key} {value}" for key, value in said.items()))
+    for number, exchange in enumerate(case.exchange, 1):
+        lines += ["", f"The server answers request {number}:"]
+        lines += [f"  {line}" for line in _exchange_lines(exchange)]
+    lines += ["", "Expected:"]
+    lines += [
+        f"  {key}: {value}"
+        for key, value in _flat(case.expect.model_dump(exclude_none=True), "")
+    ]
+    return "\n".join(lines)
+
+
+def _exchange_lines(exchange: Any) -> Iterator[str]:  # noqa: ANN401 - why: a CaseExchange, by field
+    if exchange.status is not None:
+        yield f"HTTP/1.1 {exchange.status}"
+    for name, value in exchange.headers:
+        yield _cut(f"{name}: {value}")
+    if exchange.body is not None:
+        yield _cut(exchange.body)
+    for step in exchange.send:
+        yield _cut(f"data: {step}" if isinstance(step, str) else str(step))
+    yield f"end: {exchange.end}"
+
+
+def _flat(value: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for key, item in value.items():
+        if isinstance(item, dict):
+            yield from _flat(item, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _cut(repr(item) if isinstance(item, str) else str(item))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:199]}…"

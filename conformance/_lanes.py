@@ -1,0 +1,256 @@
+"""Play one case against one adapter: over a socket, which is the authority, or in process."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+import anyio
+
+from adapter_sdk.testing import FaultServer, SeenConnection, SeenRequest, Split, run_virtual
+from adapter_sdk.testing import scripted_client as new_scripted_client
+
+from ._case import Case
+from ._conversations import CONVERSATIONS
+from ._judge import Difference, WireFacts, judge
+from ._observe import Observation, observe
+from ._play import Setting, exchanges
+from ._target import Target
+
+Backend: TypeAlias = Literal["asyncio", "trio"]
+
+# Far above the milliseconds that loopback takes, far below a person's patience.
+IDLE_S = 0.25
+
+# Content that never comes is given up after this many idle limits, or after many more where
+# the case is about something else.
+PROGRESS_IDLES = 2.0
+PROGRESS_IDLES_ELSEWHERE = 20.0
+
+# A call is hung when its case's own time, this many idle limits and this many seconds are over.
+PATIENCE_IDLES = 6.0
+PATIENCE_S = 3.0
+
+# What a peer may take to see that a connection was closed.
+RELEASE_S = 0.05
+
+PROGRESS_REQUIREMENT = "progress-timeout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run works with.
+
+    Attributes:
+        backend: The event loop under the adapter.
+        library: A module whose ``AsyncClient`` is passed to the adapter, or None for its own.
+        idle_s: The adapter's idle limit in seconds, over a socket.
+    """
+
+    backend: Backend = "asyncio"
+    library: ModuleType | None = None
+    idle_s: float = IDLE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What came of one play.
+
+    Attributes:
+        seen: What the caller saw.
+        differences: Between that, the wire and the case.
+        timeline: Both sides on one clock: seconds, side, what.
+        requests: What the server saw; empty in process.
+        unreleased: Connections that the adapter left in use.
+        trouble: What broke the kit, or empty.
+        credential: The one that the adapter was given.
+    """
+
+    seen: Observation
+    differences: tuple[Difference, ...]
+    timeline: tuple[tuple[float, str, str], ...] = ()
+    requests: tuple[SeenRequest, ...] = ()
+    unreleased: tuple[SeenConnection, ...] = ()
+    trouble: str = ""
+    credential: str = ""
+
+
+def _setting(case: Case, target: Target, idle_s: float, other_origin: str) -> Setting:
+    return Setting(
+        idle_s=idle_s,
+        now=datetime.now(UTC),
+        request_id_headers=target.declaration.request_id_headers,
+        other_origin=other_origin,
+        nonce=secrets.token_hex(6),
+    )
+
+
+def _limits(case: Case, idle_s: float) -> dict[str, float]:
+    about_progress = case.requirement == PROGRESS_REQUIREMENT
+    idles = PROGRESS_IDLES if about_progress else PROGRESS_IDLES_ELSEWHERE
+    return {"idle_timeout": idle_s, "progress_timeout": idles * idle_s}
+
+
+def play_on_socket(case: Case, target: Target, means: Means) -> Played:
+    """Play ``case`` on a loopback server of its own and judge it."""
+    idle_s = means.idle_s
+    with FaultServer(()) as elsewhere:
+        setting = _setting(case, target, idle_s, elsewhere.base_url)
+        script = exchanges(case, setting)
+        with FaultServer(script) as server:
+            key = f"sk-dsh-{setting.nonce}"
+            begun = time.monotonic()
+
+            async def call() -> tuple[Observation, list[SeenConnection]]:
+                client = None if means.library is None else _client_of(means.library)
+                adapter = target.make(
+                    base_url=server.base_url, api_key=key, http_client=client, **_limits(case, idle_s)
+                )
+                try:
+                    seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
+                    busy = await anyio.to_thread.run_sync(server.wait_until_released, RELEASE_S)
+                    return seen, busy
+                finally:
+                    await close(adapter)
+                    if client is not None:
+                        await client.aclose()
+
+            seen, busy = run_on(means.backend, call)
+            trouble = _trouble(server, len(script), seen)
+            wire = WireFacts(len(server.requests), len(elsewhere.requests))
+            return Played(
+                seen=seen,
+                differences=tuple(judge(case, seen, wire)),
+                timeline=_timeline(seen, server.timeline(), begun),
+                requests=tuple(server.requests),
+                unreleased=tuple(busy),
+                trouble=trouble,
+                credential=key,
+            )
+
+
+def _client_of(library: ModuleType) -> Any:  # noqa: ANN401 - why: two libraries, one interface
+    return library.AsyncClient(timeout=None)
+
+
+def _trouble(server: FaultServer, exchanges_played: int, seen: Observation) -> str:
+    """Return why the script did not go out although the adapter waited for it, or nothing."""
+    for number in range(min(exchanges_played, len(server.requests))):
+        delivery = server.delivered(number, within_s=0.2)
+        if delivery.state in ("in-progress", "server-stopped") and seen.ending != "hung":
+            return f"exchange {number} was not delivered: {delivery.reason}"
+    return ""
+
+
+def play_in_process(
+    case: Case, target: Target, means: Means, *, split: Split | None
+) -> Played | None:
+    """Play ``case`` without a socket, under virtual time; None where the adapter takes no client.
+
+    Args:
+        case: Of a kind that bytes alone can show; see ``fits_in_process``.
+        target: What is judged.
+        means: Backend and library.
+        split: How the bytes are cut into reads.
+    """
+    idle_s = means.idle_s
+    setting = _setting(case, target, idle_s, "http://other-origin.invalid")
+    key = f"sk-dsh-{setting.nonce}"
+
+    async def call() -> Played | None:
+        scripted = new_scripted_client(exchanges(case, setting), split=split, library=means.library)
+        adapter = target.make(
+            base_url="http://in-process.invalid",
+            api_key=key,
+            http_client=scripted.client,
+            **_limits(case, idle_s),
+        )
+        try:
+            seen = await _call(case, target, adapter, idle_s, 1000 * idle_s)
+            differences = judge(case, seen, WireFacts(len(scripted.requests)))
+            if scripted.open_responses:
+                left = f"{scripted.open_responses} open"
+                differences.append(Difference("responses after the call", "closed", left))
+            return Played(
+                seen=seen,
+                differences=tuple(differences),
+                timeline=_timeline(seen, [], 0.0),
+                credential=key,
+            )
+        finally:
+            await close(adapter)
+            await scripted.client.aclose()
+
+    return run_virtual(means.backend, call)
+
+
+def fits_in_process(case: Case) -> bool:
+    """Whether a scripted client can play the case: it cannot show a second origin or a 1xx."""
+    return not any(
+        exchange.interim
+        or exchange.end == "refuse"
+        or any("@other-origin" in str(value) for _, value in exchange.headers)
+        for exchange in case.exchange
+    )
+
+
+async def _call(
+    case: Case, target: Target, adapter: Any, idle_s: float, patience_s: float  # noqa: ANN401
+) -> Observation:
+    request = CONVERSATIONS[case.call.request](target.declaration.model)
+    return await observe(
+        adapter.stream, request, case.call, idle_s=idle_s, patience_s=patience_s
+    )
+
+
+async def close(adapter: Any) -> None:  # noqa: ANN401 - why: any adapter
+    """Close an adapter that can be closed."""
+    aclose = getattr(adapter, "aclose", None)
+    if aclose is not None:
+        await aclose()
+
+
+def run_on(backend: Backend, call: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401
+    """Run ``call`` in an event loop of its own and return its result."""
+    return anyio.run(call, backend=backend)
+
+
+def _patience_s(case: Case, idle_s: float) -> float:
+    own = sum(_pauses(case.model_dump(exclude_none=True)))
+    return PATIENCE_S + (PATIENCE_IDLES + own) * idle_s
+
+
+def _pauses(value: object) -> list[float]:
+    """Return every share of the idle limit that a case names."""
+    if isinstance(value, dict):
+        own = [
+            float(item)
+            for key, item in value.items()
+            if str(key).endswith("idles") and isinstance(item, (int, float))
+        ]
+        return own + [pause for item in value.values() for pause in _pauses(item)]
+    if isinstance(value, (list, tuple)):
+        return [pause for item in value for pause in _pauses(item)]
+    return []
+
+
+def _timeline(
+    seen: Observation, server: list[tuple[float, str]], begun: float
+) -> tuple[tuple[float, str, str], ...]:
+    theirs = [(at - begun, "server", text) for at, text in server]
+    ours = [(at, "caller", _told(chunk)) for at, chunk in seen.chunks]
+    return tuple(sorted(theirs + ours, key=lambda event: event[0]))
+
+
+def _told(chunk: Any) -> str:  # noqa: ANN401 - why: any chunk, also one of a foreign adapter
+    text = getattr(chunk, "text", None) or getattr(chunk, "arguments_delta", None)
+    kind = getattr(chunk, "type", type(chunk).__name__)
+    if kind == "finish":
+        failure = chunk.reason.failure
+        return f"finish {chunk.reason.kind}" + ("" if failure is None else f" {failure.code}")
+    return kind if not text else f"{kind} {text[:40]!r}"

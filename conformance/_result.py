@@ -1,0 +1,97 @@
+"""What a run says. One model feeds every report. Pure values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ._catalogue import Requirement
+
+
+class Status(StrEnum):
+    """The verdict of one check."""
+
+    PASS = "PASS"  # noqa: S105 - why: a verdict, not a password
+    FAIL = "FAIL"
+    WRONG_REASON = "WRONG_REASON"
+    """It failed as it ought to, with another code."""
+    WARN = "WARN"
+    """A SHOULD or MAY that is not kept."""
+    NA = "NA"
+    """It needs a capability that the adapter does not declare."""
+    HARNESS = "HARNESS"
+    """The kit itself failed: not the adapter's doing."""
+
+
+BAD = frozenset({Status.FAIL, Status.WRONG_REASON})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that can be run and judged.
+
+    Attributes:
+        id: ``requirement_folder/what_happens``.
+        requirement: What it shows.
+        title: The right behaviour, in one sentence.
+    """
+
+    id: str
+    requirement: Requirement
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The verdict of one check.
+
+    Attributes:
+        check: What was checked.
+        status: The verdict.
+        differences: What is not as expected, in plain words.
+        lane: Which lane gave the verdict: ``socket``, ``in-process`` and its split, ``code``.
+        said: What the adapter told its caller, in one line.
+        timeline: Both sides on one clock: seconds, side, what.
+        elapsed_s: How long it took.
+        note: Why it was not applicable, or what broke the kit.
+    """
+
+    check: Check
+    status: Status
+    differences: tuple[str, ...] = ()
+    lane: str = ""
+    said: str = ""
+    timeline: tuple[tuple[float, str, str], ...] = ()
+    elapsed_s: float = 0.0
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Run:
+    """All verdicts of one run."""
+
+    target: str
+    edition: str
+    seed: int
+    results: list[Result] = field(default_factory=list)
+    elapsed_s: float = 0.0
+
+    def counts(self) -> Counter[Status]:
+        """Return how often each status was given."""
+        return Counter(result.status for result in self.results)
+
+    @property
+    def exit_code(self) -> int:
+        """0 conformant, 1 not, 3 the kit failed, 5 no MUST was checked."""
+        counts = self.counts()
+        if counts[Status.HARNESS]:
+            return 3
+        if any(counts[status] for status in BAD):
+            return 1
+        return 0 if _a_must_ran(self.results) else 5
+
+
+def _a_must_ran(results: Iterable[Result]) -> bool:
+    return any(r.check.requirement.level == "must" and r.status is Status.PASS for r in results)

@@ -1,0 +1,253 @@
+"""Run the checks of one target. Knows neither pytest nor click."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from typing import Final
+
+from adapter_sdk.testing import Flood, Repeat, Send, Split, byte_by_byte, seeded, whole
+
+from ._case import Case, RepeatText
+from ._catalogue import Requirement, load_catalogue
+from ._checks import check_of, missing_capability, not_applicable
+from ._good_streams import good_stream
+from ._invariants import INVARIANTS, Invariant
+from ._judge import Difference
+from ._lanes import Means, Played, fits_in_process, play_in_process, play_on_socket
+from ._result import Check, Result, Run, Status
+from ._scenario import Bench, Scenario
+from ._target import Target
+
+# A wait that a busy machine cuts short is measured again with more room; a wrong adapter is
+# wrong again.
+SECOND_LOOK: Final = 4.0
+
+SEEDED_SPLITS: Final = 2
+
+# Longer bodies are not fed byte by byte; they show nothing that shorter ones do not.
+LONGEST_BYTE_BY_BYTE: Final = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A check and how it is run; a check that does not apply has a reason in place of a run."""
+
+    check: Check
+    run: Callable[[], Result]
+    timed: bool = False
+
+
+@dataclass(slots=True)
+class Runner:
+    """Plans and runs checks.
+
+    Args:
+        target: What is judged.
+        cases: All cases of the run, whatever their dialect.
+        scenarios: All checks written as code.
+        means: Backend, client and limits.
+        seed: Of the seeded splits.
+        jobs: Timed checks that run side by side.
+        in_process: Whether byte-exact cases are also played in process.
+    """
+
+    target: Target
+    cases: Sequence[Case]
+    scenarios: Sequence[Scenario]
+    means: Means = field(default_factory=Means)
+    seed: int = 1
+    jobs: int = 8
+    in_process: bool = True
+    _violations: dict[str, tuple[str, Difference]] = field(default_factory=dict, init=False)
+    _plays: int = field(default=0, init=False)
+
+    def plan(self) -> list[Planned]:
+        """Return all checks in the order of the catalogue."""
+        planned = [self._plan_case(case) for case in self.cases]
+        planned += [self._plan_scenario(scenario) for scenario in self.scenarios]
+        order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
+        return sorted(planned, key=lambda p: (order[p.check.requirement.id], p.check.id))
+
+    def run(
+        self, planned: Iterable[Planned], on_result: Callable[[Result], None] = lambda _: None
+    ) -> Run:
+        """Run ``planned`` and return every verdict; ``on_result`` hears of each as it falls."""
+        begun = time.monotonic()
+        planned = list(planned)
+        run = Run(self.target.name, load_catalogue().edition, self.seed)
+
+        def take(result: Result) -> None:
+            run.results.append(result)
+            on_result(result)
+
+        with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+            waiting: list[Future[Result]] = [pool.submit(p.run) for p in planned if p.timed]
+            for item in planned:
+                if not item.timed:
+                    take(item.run())
+            for future in as_completed(waiting):
+                take(future.result())
+        for result in self._invariant_results({p.check.requirement.id for p in planned}):
+            take(result)
+        order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
+        run.results.sort(key=lambda r: (order[r.check.requirement.id], r.check.id))
+        run.elapsed_s = time.monotonic() - begun
+        return run
+
+    # ---- cases ---------------------------------------------------------------------------
+
+    def _plan_case(self, case: Case) -> Planned:
+        check = check_of(case)
+        reason = not_applicable(case, self.target)
+        if reason:
+            return Planned(check, lambda: Result(check=check, status=Status.NA, note=reason))
+        return Planned(check, lambda: self._guarded(check, lambda: self._play(case)), case.is_timed)
+
+    def _play(self, case: Case) -> Result:
+        check = check_of(case)
+        played = play_on_socket(case, self.target, self.means)
+        if (played.differences or played.trouble) and case.is_timed:
+            slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * SECOND_LOOK)
+            played = play_on_socket(case, self.target, slower)
+        self._keep_invariants(check.id, played)
+        result = self._verdict(check, played, "socket")
+        if result.status is not Status.PASS or not self._plays_in_process(case):
+            return result
+        for name, split in self._splits(case):
+            inner = play_in_process(case, self.target, self.means, split=split)
+            if inner is None:
+                break
+            self._keep_invariants(check.id, inner)
+            if inner.differences:
+                return self._verdict(check, inner, f"in-process, {name}")
+        return result
+
+    def _plays_in_process(self, case: Case) -> bool:
+        return self.in_process and self.target.takes_client and fits_in_process(case)
+
+    def _splits(self, case: Case) -> list[tuple[str, Split]]:
+        splits: list[tuple[str, Split]] = [("whole", whole)]
+        if any(isinstance(step, RepeatText) for e in case.exchange for step in e.send):
+            return splits
+        splits.append(("byte by byte", byte_by_byte))
+        for number in range(SEEDED_SPLITS):
+            seed = self.seed * 1000 + number
+            splits.append((f"split with seed {seed}", seeded(seed)))
+        return splits
+
+    def _verdict(self, check: Check, played: Played, lane: str) -> Result:
+        return Result(
+            check=check,
+            status=_status(check.requirement, played),
+            differences=tuple(str(difference) for difference in played.differences),
+            lane=lane,
+            said=_said(played),
+            timeline=played.timeline,
+            elapsed_s=played.seen.elapsed_s,
+            note=played.trouble,
+        )
+
+    # ---- scenarios -----------------------------------------------------------------------
+
+    def _plan_scenario(self, scenario: Scenario) -> Planned:
+        requirement = load_catalogue()[scenario.requirement]
+        check = Check(scenario.id, requirement, scenario.title)
+        reason = missing_capability(requirement, scenario.needs, self.target)
+        if not reason and scenario.needs_client and not self.target.takes_client:
+            reason = "needs a factory that takes http_client"
+        if (
+            not reason
+            and scenario.needs_good_stream
+            and good_stream(self.target.declaration.dialects) is None
+        ):
+            reason = f"dialect {', '.join(self.target.declaration.dialects)} has no reference answer"
+        if reason:
+            return Planned(check, lambda: Result(check=check, status=Status.NA, note=reason))
+        return Planned(
+            check,
+            lambda: self._guarded(check, lambda: self._perform(check, scenario)),
+            scenario.timed,
+        )
+
+    def _perform(self, check: Check, scenario: Scenario) -> Result:
+        begun = time.monotonic()
+        differences = tuple(scenario.run(Bench(self.target, self.means, self.seed)))
+        if differences and scenario.timed:
+            slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * SECOND_LOOK)
+            differences = tuple(scenario.run(Bench(self.target, slower, self.seed)))
+        status = Status.PASS
+        if differences:
+            status = Status.FAIL if check.requirement.level == "must" else Status.WARN
+        return Result(
+            check=check,
+            status=status,
+            differences=tuple(str(difference) for difference in differences),
+            lane="code",
+            elapsed_s=time.monotonic() - begun,
+        )
+
+    # ---- what holds for every call -------------------------------------------------------
+
+    def _keep_invariants(self, check_id: str, played: Played) -> None:
+        self._plays += 1
+        for invariant in INVARIANTS:
+            if invariant.id not in self._violations:
+                for difference in invariant.differences(played):
+                    self._violations[invariant.id] = (check_id, difference)
+                    break
+
+    def _invariant_results(self, requirements: set[str]) -> list[Result]:
+        if not self._plays:
+            return []
+        chosen = (i for i in INVARIANTS if i.requirement in requirements or i.id in self._violations)
+        return [self._invariant_result(invariant) for invariant in chosen]
+
+    def _invariant_result(self, invariant: Invariant) -> Result:
+        requirement = load_catalogue()[invariant.requirement]
+        check = Check(invariant.id, requirement, invariant.title)
+        violation = self._violations.get(invariant.id)
+        if violation is None:
+            return Result(check=check, status=Status.PASS, lane=f"{self._plays} plays")
+        where, difference = violation
+        return Result(
+            check=check,
+            status=Status.FAIL if requirement.level == "must" else Status.WARN,
+            differences=(f"{difference} (in {where})",),
+            lane=where,
+        )
+
+    def _guarded(self, check: Check, run: Callable[[], Result]) -> Result:
+        """A kit that fails says so and blames nobody."""
+        try:
+            return run()
+        except Exception as error:  # noqa: BLE001 - why: the verdict HARNESS is for all of them
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            note = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
+            return Result(check=check, status=Status.HARNESS, note=note)
+
+
+def _status(requirement: Requirement, played: Played) -> Status:
+    if played.trouble:
+        return Status.HARNESS
+    if not played.differences:
+        return Status.PASS
+    if requirement.level != "must":
+        return Status.WARN
+    fields = {difference.field for difference in played.differences}
+    return Status.WRONG_REASON if "code" in fields and "outcome" not in fields else Status.FAIL
+
+
+def _said(played: Played) -> str:
+    seen = played.seen
+    if seen.failure is not None:
+        facts = {k: v for k, v in seen.failure.to_json().items() if k not in ("code", "message")}
+        more = "".join(f", {key} {value}" for key, value in facts.items())
+        return f"{seen.failure.code}{more}: {seen.failure.message}"
+    if seen.ending == "success":
+        return f"success, {len(seen.chunks)} chunks"
+    return seen.error or seen.ending

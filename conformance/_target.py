@@ -1,0 +1,160 @@
+"""Find what is to be judged: ``package.module:factory``, ``path.py:factory``, or an entry point."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from adapter_sdk import Capability, Declaration
+
+ENTRY_POINT_GROUP: Final = "dsh.adapters"
+
+# The kit's own, derived from what an adapter declares.
+_TERMINAL_CAPABILITY: Final = "terminal_{terminal}"
+
+
+class TargetError(Exception):
+    """A target that cannot be judged; the text says what it was and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A factory of adapters and what it declares.
+
+    Attributes:
+        name: As it was asked for.
+        factory: ``(*, base_url, api_key, idle_timeout, progress_timeout, http_client=None)``.
+        declaration: The adapter's promises.
+        profile: Passed to the factory as ``profile``, or None.
+        takes_client: Whether the factory has a parameter ``http_client``.
+    """
+
+    name: str
+    factory: Callable[..., Any]
+    declaration: Declaration
+    profile: str | None
+    takes_client: bool
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What requirements and cases may need: the declared ones and the terminal's."""
+        terminal = self.declaration.terminal.replace("-", "_")
+        return frozenset(
+            {str(capability) for capability in self.declaration.capabilities}
+            | {_TERMINAL_CAPABILITY.format(terminal=terminal)}
+        )
+
+    def make(self, **arguments: Any) -> Any:  # noqa: ANN401 - why: any adapter
+        """Return an adapter; ``http_client`` is left out where the factory has no place for it."""
+        if not self.takes_client:
+            arguments.pop("http_client", None)
+        if self.profile is not None:
+            arguments["profile"] = self.profile
+        return self.factory(**arguments)
+
+
+def load_target(name: str, *, profile: str | None = None) -> Target:
+    """Return the target called ``name``.
+
+    Raises:
+        TargetError: It cannot be imported, found, called or has no declaration.
+    """
+    factory = _find(name)
+    if not callable(factory):
+        raise TargetError(f"{name}: a factory, got {type(factory).__name__}; name a class or function")
+    declaration = _declaration(name, factory)
+    if profile is not None and profile not in declaration.profiles:
+        known = ", ".join(declaration.profiles) or "none"
+        raise TargetError(f"{name}: there is no profile {profile!r}; declared are: {known}")
+    return Target(name, factory, declaration, profile, _takes_client(factory))
+
+
+def installed_targets() -> list[str]:
+    """Return the names of the installed entry points."""
+    return sorted(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+
+
+def _find(name: str) -> object:
+    if ":" not in name:
+        return _entry_point(name)
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute:
+        raise TargetError(f"{name}: write it as package.module:factory or path.py:factory")
+    module = _file_module(name, Path(place)) if place.endswith(".py") else _module(name, place)
+    value: object = module
+    for part in attribute.split("."):
+        if not hasattr(value, part):
+            offered = ", ".join(n for n in vars(module) if not n.startswith("_")) or "nothing"
+            raise TargetError(f"{name}: {place} has no {attribute}; it offers: {offered}")
+        value = getattr(value, part)
+    return value
+
+
+def _entry_point(name: str) -> object:
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        if point.name == name:
+            try:
+                return point.load()
+            except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
+                raise TargetError(f"{name}: {point.value} cannot be imported: {_said(error)}") from error
+    known = ", ".join(installed_targets()) or "none"
+    raise TargetError(
+        f"{name}: no installed adapter has this name (installed: {known}); "
+        "or write package.module:factory or path.py:factory"
+    )
+
+
+def _module(name: str, place: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path and "" not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(place)
+    except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
+        raise TargetError(f"{name}: {place} cannot be imported: {_said(error)}") from error
+
+
+def _file_module(name: str, path: Path) -> ModuleType:
+    if not path.is_file():
+        raise TargetError(f"{name}: there is no file {path}")
+    spec = importlib.util.spec_from_file_location(f"dsh_target_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise TargetError(f"{name}: {path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
+        raise TargetError(f"{name}: {path} cannot be imported: {_said(error)}") from error
+    return module
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'without a message'}"
+
+
+def _declaration(name: str, factory: Callable[..., Any]) -> Declaration:
+    declaration = getattr(factory, "declaration", None)
+    if callable(declaration):
+        declaration = declaration()
+    if not isinstance(declaration, Declaration):
+        raise TargetError(
+            f"{name}: has no declaration; give the factory an attribute `declaration` with an "
+            "adapter_sdk.Declaration of its dialects, terminal and capabilities"
+        )
+    unknown = {str(c) for c in declaration.capabilities} - {str(c) for c in Capability}
+    if unknown:
+        raise TargetError(f"{name}: declares unknown capabilities: {', '.join(sorted(unknown))}")
+    return declaration
+
+
+def _takes_client(factory: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(factory).parameters.values()
+    return any(p.name == "http_client" or p.kind is p.VAR_KEYWORD for p in parameters)
