@@ -232,6 +232,13 @@ class BaseAdapter:
             url=base_url + self.dialect.path, headers=headers, body=encoded, secrets=(credential,)
         )
 
+    def open(self) -> None:
+        """Make the adapter's own client, where it has none: imports and certificates take
+        longer than some idle limits, and are no silence of the provider.
+        """
+        if self._client is None:
+            self._client = new_client()
+
     def core(self) -> StreamCore:
         """Return the state of a new call."""
         return StreamCore(
@@ -247,8 +254,8 @@ class BaseAdapter:
         """Yield the request that goes out, the response's head, then its bytes."""
         wire = await self.wire_request(request)
         yield wire
-        if self._client is None:
-            self._client = new_client()
+        self.open()
+        assert self._client is not None  # noqa: S101 - why: open has just made it
         source = exchange(self._client, wire, connect_timeout=self.connect_timeout)
         try:
             async for item in source:

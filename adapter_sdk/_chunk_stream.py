@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
+import anyio.lowlevel
+
 from ._abort import AbortSignal
 from ._chunks import Chunk
 from ._clock import Clock, running_clock
@@ -35,6 +37,10 @@ class Exchanging(Protocol):
     idle_timeout: float
     progress_timeout: float | None
     header_timeout: float | None
+
+    def open(self) -> None:
+        """Make what the first call needs and what no limit may be charged for."""
+        ...
 
     def core(self) -> StreamCore:
         """Return the state of a new call."""
@@ -125,6 +131,7 @@ class ChunkStream:
 
     def _start(self) -> Reader[WireRequest | ResponseHead | bytes]:
         adapter = self._adapter
+        adapter.open()
         self._clock = running_clock()
         self._reader = Reader(
             adapter.exchange(self._request),
@@ -144,7 +151,9 @@ class ChunkStream:
         except StopAsyncIteration:
             core.end()
         except Interrupted as interruption:
-            self._interrupt(interruption.cause)
+            # An abort of the very same instant may still be on its way to us, and wins a tie.
+            await anyio.lowlevel.checkpoint()
+            self._interrupt(reader.cause or interruption.cause)
         except LlmError as error:  # the adapter refused the call before anything was sent
             core.refuse(error.failure)
         except Exception as error:  # noqa: BLE001 - why: nothing of a library reaches the caller

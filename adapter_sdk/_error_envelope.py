@@ -133,7 +133,7 @@ class _Reader:
         self.statuses += [
             status for key in _STATUS_KEYS if (status := _status(node.get(key))) is not None
         ]
-        prose = []
+        prose: list[str] = []
         for key in _NAME_KEYS:
             name = node.get(key)
             if isinstance(name, str) and 0 < len(name := name.strip()) <= _LONGEST_NAME:
@@ -167,9 +167,10 @@ def _status(value: object) -> int | None:
 
 def _located(text: str, place: object) -> str:
     """Put the place that FastAPI names before its message: ``body.messages: field required``."""
-    if not isinstance(place, list) or not place:
+    if not isinstance(place, list):
         return text
-    return f"{'.'.join(str(step) for step in place[:_DEEPEST])[:_LONGEST_NAME]}: {text}"
+    steps = [str(step) for step in place[:_DEEPEST] if isinstance(step, (str, int))]
+    return f"{'.'.join(steps)[:_LONGEST_NAME]}: {text}" if steps else text
 
 
 def _json_inside(text: str) -> object:

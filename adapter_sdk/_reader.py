@@ -138,9 +138,9 @@ class Reader(Generic[T]):
         self._task = spawn(lambda: box.fill(source), on_done=box.ended)
 
     @property
-    def interrupted(self) -> bool:
-        """Whether a limit or the caller's signal has ended the call."""
-        return self._box.cause is not None
+    def cause(self) -> Expiry | Aborted | None:
+        """What ended the call from outside: the first cause, of a tie the caller's signal."""
+        return self._box.cause
 
     def pulse(self, *, progress: bool = False) -> None:
         """Note activity on both clocks; see ``IdleWatchdog.pulse``."""

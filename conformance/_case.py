@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
@@ -294,8 +294,16 @@ class Case(_Value):
             "hold" in exchange.end for exchange in self.exchange
         )
 
+    @property
+    def is_flood(self) -> bool:
+        """Whether it sends more than a limit in time could judge: megabytes and more."""
+        return any(isinstance(step, RepeatText) for e in self.exchange for step in e.send)
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether two causes fall on the same instant, which only a virtual clock can show."""
+        return self.call.abort is not None and self.call.abort.at_idles == 1.0
+
 
 for _model in (RepeatSteps, GzipSteps, ZstdSteps, CaseExchange, Case):
     _model.model_rebuild()
-
-Json = Any

@@ -27,6 +27,9 @@ Backend: TypeAlias = Literal["asyncio", "trio"]
 # Far above the milliseconds that loopback takes, far below a person's patience.
 IDLE_S = 0.25
 
+# A flood is judged by its size, not by how fast a busy machine moves its megabytes.
+FLOOD_IDLE_S = 10.0
+
 # Content that never comes is given up after this many idle limits, or after many more where
 # the case is about something else.
 PROGRESS_IDLES = 2.0
@@ -98,7 +101,7 @@ def _limits(case: Case, idle_s: float) -> dict[str, float]:
 
 def play_on_socket(case: Case, target: Target, means: Means) -> Played:
     """Play ``case`` on a loopback server of its own and judge it."""
-    idle_s = means.idle_s
+    idle_s = max(means.idle_s, FLOOD_IDLE_S) if case.is_flood else means.idle_s
     with FaultServer(()) as elsewhere:
         setting = _setting(case, target, idle_s, elsewhere.base_url)
         script = exchanges(case, setting)
@@ -149,8 +152,8 @@ def _trouble(server: FaultServer, exchanges_played: int, seen: Observation) -> s
 
 def play_in_process(
     case: Case, target: Target, means: Means, *, split: Split | None
-) -> Played | None:
-    """Play ``case`` without a socket, under virtual time; None where the adapter takes no client.
+) -> Played:
+    """Play ``case`` without a socket, under virtual time, for a target that takes a client.
 
     Args:
         case: Of a kind that bytes alone can show; see ``fits_in_process``.
@@ -162,7 +165,7 @@ def play_in_process(
     setting = _setting(case, target, idle_s, "http://other-origin.invalid")
     key = f"sk-dsh-{setting.nonce}"
 
-    async def call() -> Played | None:
+    async def call() -> Played:
         scripted = new_scripted_client(exchanges(case, setting), split=split, library=means.library)
         adapter = target.make(
             base_url="http://in-process.invalid",

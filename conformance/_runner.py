@@ -10,9 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Final
 
-from adapter_sdk.testing import Flood, Repeat, Send, Split, byte_by_byte, seeded, whole
+from adapter_sdk import codes
+from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
 
-from ._case import Case, RepeatText
+from ._case import Case
 from ._catalogue import Requirement, load_catalogue
 from ._checks import check_of, missing_capability, not_applicable
 from ._good_streams import good_stream
@@ -28,9 +29,6 @@ from ._target import Target
 SECOND_LOOK: Final = 4.0
 
 SEEDED_SPLITS: Final = 2
-
-# Longer bodies are not fed byte by byte; they show nothing that shorter ones do not.
-LONGEST_BYTE_BY_BYTE: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +63,36 @@ class Runner:
     in_process: bool = True
     _violations: dict[str, tuple[str, Difference]] = field(default_factory=dict, init=False)
     _plays: int = field(default=0, init=False)
+    _played: set[str] = field(default_factory=set, init=False)
 
     def plan(self) -> list[Planned]:
-        """Return all checks in the order of the catalogue."""
+        """Return all cases and scenarios in the order of the catalogue."""
         planned = [self._plan_case(case) for case in self.cases]
         planned += [self._plan_scenario(scenario) for scenario in self.scenarios]
         order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
         return sorted(planned, key=lambda p: (order[p.check.requirement.id], p.check.id))
+
+    def plan_invariants(self) -> list[Planned]:
+        """Return what holds for every call, for callers that run check by check, in any process.
+
+        Each plays the cases that this process has not played, so that its verdict is the one
+        that ``run`` gives.
+        """
+        return [
+            Planned(
+                Check(i.id, load_catalogue()[i.requirement], i.title),
+                lambda invariant=i: self._invariant_over_all(invariant),  # type: ignore[misc]
+            )
+            for i in INVARIANTS
+        ]
+
+    def _invariant_over_all(self, invariant: Invariant) -> Result:
+        missing = [p for p in map(self._plan_case, self.cases) if p.check.id not in self._played]
+        with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+            for future in [pool.submit(p.run) for p in missing]:
+                future.result()
+        self._played.update(p.check.id for p in missing)
+        return self._invariant_result(invariant)
 
     def run(
         self, planned: Iterable[Planned], on_result: Callable[[Result], None] = lambda _: None
@@ -104,24 +125,31 @@ class Runner:
     def _plan_case(self, case: Case) -> Planned:
         check = check_of(case)
         reason = not_applicable(case, self.target)
+        if not reason and case.is_tie and not self.target.takes_client:
+            reason = "a tie is exact on a virtual clock only, which needs http_client"
         if reason:
             return Planned(check, lambda: Result(check=check, status=Status.NA, note=reason))
         return Planned(check, lambda: self._guarded(check, lambda: self._play(case)), case.is_timed)
 
     def _play(self, case: Case) -> Result:
         check = check_of(case)
+        if case.is_tie:
+            return self._play_in_process(case, Result(check=check, status=Status.PASS))
         played = play_on_socket(case, self.target, self.means)
-        if (played.differences or played.trouble) and case.is_timed:
+        if (played.differences or played.trouble) and (case.is_timed or _timed_out(played)):
             slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * SECOND_LOOK)
             played = play_on_socket(case, self.target, slower)
         self._keep_invariants(check.id, played)
         result = self._verdict(check, played, "socket")
         if result.status is not Status.PASS or not self._plays_in_process(case):
             return result
+        return self._play_in_process(case, result)
+
+    def _play_in_process(self, case: Case, result: Result) -> Result:
+        """Return ``result``, or the first verdict of another split that differs from it."""
+        check = result.check
         for name, split in self._splits(case):
             inner = play_in_process(case, self.target, self.means, split=split)
-            if inner is None:
-                break
             self._keep_invariants(check.id, inner)
             if inner.differences:
                 return self._verdict(check, inner, f"in-process, {name}")
@@ -130,11 +158,10 @@ class Runner:
     def _plays_in_process(self, case: Case) -> bool:
         return self.in_process and self.target.takes_client and fits_in_process(case)
 
-    def _splits(self, case: Case) -> list[tuple[str, Split]]:
-        splits: list[tuple[str, Split]] = [("whole", whole)]
-        if any(isinstance(step, RepeatText) for e in case.exchange for step in e.send):
-            return splits
-        splits.append(("byte by byte", byte_by_byte))
+    def _splits(self, case: Case) -> list[tuple[str, Split | None]]:
+        if case.is_flood:
+            return [("in large writes", None)]
+        splits: list[tuple[str, Split | None]] = [("whole", whole), ("byte by byte", byte_by_byte)]
         for number in range(SEEDED_SPLITS):
             seed = self.seed * 1000 + number
             splits.append((f"split with seed {seed}", seeded(seed)))
@@ -195,6 +222,7 @@ class Runner:
 
     def _keep_invariants(self, check_id: str, played: Played) -> None:
         self._plays += 1
+        self._played.add(check_id)
         for invariant in INVARIANTS:
             if invariant.id not in self._violations:
                 for difference in invariant.differences(played):
@@ -240,6 +268,10 @@ def _status(requirement: Requirement, played: Played) -> Status:
         return Status.WARN
     fields = {difference.field for difference in played.differences}
     return Status.WRONG_REASON if "code" in fields and "outcome" not in fields else Status.FAIL
+
+
+def _timed_out(played: Played) -> bool:
+    return played.seen.failure is not None and played.seen.failure.code == codes.TIMEOUT
 
 
 def _said(played: Played) -> str:

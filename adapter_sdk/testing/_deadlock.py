@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_LOOPS: Final = frozenset({"asyncio", "trio", "anyio"})
 
 
 class DeadlockError(RuntimeError):
@@ -18,12 +20,12 @@ class DeadlockError(RuntimeError):
 
 
 def _place(coroutine: object) -> str:
-    """Follow what ``coroutine`` awaits down to the innermost frame that has a line."""
+    """Follow what ``coroutine`` awaits down to the last line that is not a loop's own."""
     place = "unknown"
     inner: object | None = coroutine
     while inner is not None:
         frame = getattr(inner, "cr_frame", None) or getattr(inner, "gi_frame", None)
-        if frame is not None:
+        if frame is not None and frame.f_globals.get("__name__", "").split(".")[0] not in _LOOPS:
             file = PurePath(frame.f_code.co_filename).name
             place = f"{frame.f_code.co_qualname} ({file}:{frame.f_lineno})"
         inner = getattr(inner, "cr_await", None) or getattr(inner, "gi_yieldfrom", None)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class ManualClock:

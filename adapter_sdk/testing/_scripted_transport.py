@@ -6,9 +6,7 @@ sees of the connection, informational responses, a second origin) it cannot show
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,6 +15,9 @@ from ._script import Exchange, Flood, Pause, Repeat, Send, Step
 from ._splits import Split, whole
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+    from types import ModuleType
+
     from .._http import HttpClient
 
 

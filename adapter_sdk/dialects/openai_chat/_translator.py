@@ -35,6 +35,9 @@ from ._usage import read_usage
 
 Terminal: TypeAlias = Literal["done-sentinel", "finish-reason"]
 
+# Keys of the flat error envelopes that no chunk of an answer has.
+_WORDS_OF_AN_ERROR: Final = ("message", "detail", "details", "code")
+
 _DONE: Final = b"[DONE]"
 
 
@@ -253,8 +256,6 @@ def _raise_error(payload: dict[str, Json]) -> None:
         return
     if payload.get("error") is not None:
         raise InBandError(payload)
-    # Without choices, usage or error a payload is metadata, unless it brings words of its own.
-    if "usage" not in payload and any(
-        isinstance(payload.get(key), (str, list)) and payload[key] for key in ("message", "detail")
-    ):
+    # Without choices and usage a payload is metadata, unless it has the words of an error.
+    if "usage" not in payload and any(payload.get(key) for key in _WORDS_OF_AN_ERROR):
         raise InBandError(payload)

@@ -1,0 +1,66 @@
+"""The pytest plugin. Inert: until an option or a fixture asks, it imports nothing but pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._case import Case
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the suite."""
+    group = parser.getgroup("dsh", "conformance of LLM adapters")
+    group.addoption(
+        "--dsh-adapter",
+        metavar="TARGET",
+        help="what to judge: package.module:factory, path.py:factory or an installed adapter",
+    )
+    group.addoption("--dsh-profile", metavar="NAME", help="a profile that the adapter declares")
+    group.addoption("--dsh-cases", metavar="DIR", help="a folder of more case files")
+    group.addoption(
+        "--dsh-select",
+        metavar="SELECT",
+        action="append",
+        default=[],
+        help="an id, the beginning of one, level:must or dialect:NAME; may be repeated",
+    )
+    group.addoption("--dsh-seed", type=int, default=1, help="of the seeded splits (default 1)")
+    group.addoption(
+        "--dsh-backend", choices=("asyncio", "trio"), default="asyncio", help="the event loop"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make one item of each check for tests that take ``dsh_check``."""
+    if "dsh_check" not in metafunc.fixturenames:
+        return
+    from ._pytest_items import planned_checks
+
+    planned = planned_checks(metafunc.config)
+    metafunc.parametrize("dsh_check", planned, ids=[item.check.id for item in planned])
+
+
+@pytest.fixture
+def dsh_server() -> Iterator[Callable[..., Any]]:
+    """Start fault servers: ``server = dsh_server([Exchange(429)])``; they end with the test."""
+    import contextlib
+
+    from adapter_sdk.testing import FaultServer
+
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **kwargs: stack.enter_context(FaultServer(*args, **kwargs))
+
+
+@pytest.fixture(scope="session")
+def dsh_case() -> Callable[[str], Case]:
+    """Return the case with an id: ``case = dsh_case("code_quota/bare_402_empty_body")``."""
+    from ._case_file import shipped_cases
+
+    cases = {case.id: case for case in shipped_cases()}
+    return lambda case_id: cases[case_id]
