@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Final, Self, TypedDict
 
+from typing_extensions import override
+
 from ._abort import AbortSignal
 from ._chunk_stream import ChunkStream
 from ._codes import UNSUPPORTED_CONTENT, UNSUPPORTED_OPTION
@@ -125,6 +127,7 @@ class BaseAdapter:
         self._client = http_client
         self._owns_client = http_client is None
 
+    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._base_url or self.default_base_url}>"
 
@@ -233,8 +236,10 @@ class BaseAdapter:
         )
 
     def open(self) -> None:
-        """Make the adapter's own client, where it has none: imports and certificates take
-        longer than some idle limits, and are no silence of the provider.
+        """Make the adapter's own client, where it has none.
+
+        Before any limit runs: imports and certificates take longer than some idle limits, and
+        are no silence of the provider.
         """
         if self._client is None:
             self._client = new_client()

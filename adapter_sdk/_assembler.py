@@ -116,9 +116,7 @@ class BlockAssembler:
     def interrupted_blocks(self) -> tuple[OutputBlock, ...]:
         """Return what may be kept of a stream that was broken off: non-blank text and reasoning."""
         return tuple(
-            block
-            for _, block in self._kept()
-            if block.type != "tool-call" and block.text.strip()
+            block for _, block in self._kept() if block.type != "tool-call" and block.text.strip()
         )
 
     def message(self) -> Message:
@@ -132,9 +130,7 @@ class BlockAssembler:
         )
 
 
-def _in_step(
-    state: ReplayState | None, seen: list[int], kept: list[int]
-) -> ReplayState | None:
+def _in_step(state: ReplayState | None, seen: list[int], kept: list[int]) -> ReplayState | None:
     """Drop the entries of dropped blocks, or the whole state where entries and blocks differ."""
     if state is None or REPLAY_BLOCKS_KEY not in state:
         return state

@@ -119,7 +119,7 @@ def classify_body(
     )
 
 
-def _decoded(body: bytes) -> Any:  # noqa: ANN401 - decoded JSON
+def _decoded(body: bytes) -> Any:
     for parse in (parse_json, parse_cut_json):
         try:
             return parse(body)

@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
+from typing_extensions import override
+
 # A decompressor hands out at most this much at a time, so that a bomb meets the event limit.
 PIECE_BYTES: Final = 1 << 20
 
@@ -71,6 +73,7 @@ class _Members:
 
 
 class _Zlib(_Members):
+    @override
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
         member = self._member
         piece = member.decompress(data, PIECE_BYTES)
@@ -78,6 +81,7 @@ class _Zlib(_Members):
 
 
 class _Zstd(_Members):
+    @override
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
         member = self._member
         piece = member.decompress(data)
@@ -89,9 +93,7 @@ def _zstd_coding() -> ContentCoding | None:
         import zstandard
     except ModuleNotFoundError:  # the extra `zstd` is not installed
         return None
-    return _Zstd(
-        lambda: zstandard.ZstdDecompressor().decompressobj(), (zstandard.ZstdError,)
-    )
+    return _Zstd(lambda: zstandard.ZstdDecompressor().decompressobj(), (zstandard.ZstdError,))
 
 
 _CODINGS: Final[dict[str, Callable[[], ContentCoding | None]]] = {

@@ -7,10 +7,12 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from typing_extensions import override
+
 from ._codes import INVALID_CREDENTIAL, MISSING_CREDENTIAL
 from ._failure import local_error
 
-CredentialSource: TypeAlias = Callable[[], str | None | Awaitable[str | None]]
+CredentialSource: TypeAlias = Callable[[], str | Awaitable[str | None] | None]
 """Returns the credential of the moment, now or after an await."""
 
 
@@ -28,9 +30,11 @@ class Credential:
         self._value = value
         self._environment = environment
 
+    @override
     def __repr__(self) -> str:
         return f"<Credential from {self._origin()}>"
 
+    @override
     def __reduce__(self) -> str:
         raise TypeError("a credential is not copied or stored")
 

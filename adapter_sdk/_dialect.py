@@ -20,7 +20,7 @@ class InBandError(Exception):
         self.payload = payload
 
 
-class ProtocolFault(Exception):  # noqa: N818 - why: the failure's code says what kind it is
+class ProtocolFault(Exception):
     """The response says something that has no good meaning, or ends too early.
 
     Args:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, NoReturn, Self
 
+from typing_extensions import override
+
 from ._codes import is_code
 from ._request_id import ProviderRequestId
 
@@ -130,6 +132,7 @@ class LlmError(Exception):
         """The failure's code."""
         return self.failure.code
 
+    @override
     def __str__(self) -> str:
         return f"{self.failure.code}: {self.failure.message}"
 

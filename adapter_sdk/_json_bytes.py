@@ -9,7 +9,7 @@ from typing import Any, Final
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def json_text(value: Any) -> str:  # noqa: ANN401 - why: any JSON value
+def json_text(value: Any) -> str:
     """Return compact JSON: fixed separators, insertion order, no escapes beyond JSON's own.
 
     Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
@@ -24,6 +24,6 @@ def json_text(value: Any) -> str:  # noqa: ANN401 - why: any JSON value
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def json_bytes(value: Any) -> bytes:  # noqa: ANN401 - why: any JSON value
+def json_bytes(value: Any) -> bytes:
     """Return ``json_text`` in UTF-8."""
     return json_text(value).encode()

@@ -37,7 +37,7 @@ class Aborted:
     at: float
 
 
-class Interrupted(Exception):  # noqa: N818 - why: the cause decides whether it is an error
+class Interrupted(Exception):
     """A wait that was ended from outside: by a limit or by the caller's signal."""
 
     def __init__(self, cause: Expiry | Aborted) -> None:
@@ -76,7 +76,7 @@ class _Mailbox(Generic[T]):
             try:
                 await source.aclose()
             except BaseException as error:  # noqa: BLE001 - why: the first cause is kept
-                self.end = self.end or error
+                self.end = error if self.end is None else self.end
 
     def ended(self) -> None:
         self.done = True

@@ -65,7 +65,9 @@ class LlmRequest:
     def __post_init__(self) -> None:
         if not self.model:
             raise ValueError("LlmRequest.model: a non-empty string")
-        if self.max_tokens is not None and (type(self.max_tokens) is not int or self.max_tokens < 1):
+        if self.max_tokens is not None and (
+            type(self.max_tokens) is not int or self.max_tokens < 1
+        ):
             raise ValueError("LlmRequest.max_tokens: a whole number of 1 or more")
         for name in ("temperature", "top_p"):
             value = getattr(self, name)

@@ -28,9 +28,7 @@ from ._request import LlmRequest
 class Adapter(Protocol):
     """Anything whose ``stream`` returns chunks; it may raise where it ought to report."""
 
-    def stream(
-        self, request: LlmRequest, abort: AbortSignal | None = None
-    ) -> AsyncIterable[Chunk]:
+    def stream(self, request: LlmRequest, abort: AbortSignal | None = None) -> AsyncIterable[Chunk]:
         """Return the stream of one call."""
         ...
 
@@ -146,7 +144,9 @@ class LlmRuntime:
     def _prepared(self, call: PreparedCall | str, request: LlmRequest | None) -> PreparedCall:
         if isinstance(call, str):
             if request is None:
-                raise local_error(INVALID_PREPARED_CALL, f"{call}: a name needs a request beside it")
+                raise local_error(
+                    INVALID_PREPARED_CALL, f"{call}: a name needs a request beside it"
+                )
             return self.prepare(call, request)
         if not isinstance(call, PreparedCall) or call.runtime is not self or request is not None:
             raise local_error(
@@ -211,6 +211,8 @@ async def normalise(dispatch: Callable[[], AsyncIterable[Chunk]]) -> AsyncIterat
         except Exception as error:  # noqa: BLE001 - why: a foreign adapter may raise anything
             code, message = describe_exception(error)
             failure = LlmFailure(message=printable_message(message, otherwise=code), code=code)
+        else:
+            return
         yield finish_with(failure)
     finally:
         if source is not None:

@@ -41,7 +41,7 @@ class SseEvent:
     data: bytes
 
 
-class EventTooLarge(ValueError):  # noqa: N818 - the name says the fact
+class EventTooLarge(ValueError):
     """A line or an event exceeds the limit; the decoder is closed.
 
     Attributes:

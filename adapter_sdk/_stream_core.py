@@ -5,6 +5,7 @@ The shell (``_adapter``) feeds it what the transport delivers and hands out what
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -195,10 +196,9 @@ class StreamCore:
     def _fail_with_status(self, *, complete: bool) -> None:
         body = b"".join(self._document)
         if self._coding is not None:
-            try:
+            # A false content-encoding is common on error pages; read what is there.
+            with contextlib.suppress(DamagedBody):
                 body = b"".join(self._coding.decode(body))[:ERROR_BODY_LIMIT_BYTES]
-            except DamagedBody:
-                pass  # a false content-encoding is common on error pages; read what is there
         assert self._status is not None  # noqa: S101 - why: only called for a status
         error = classify_body(
             status=self._status, media_type=self._media_type, body=body, complete=complete
@@ -222,11 +222,11 @@ class StreamCore:
         if not text or _BYTE_ORDER_MARK.startswith(text):
             self._document = [start] if len(start) < ERROR_BODY_LIMIT_BYTES else []
             return
-        if self._media_type != _EVENT_STREAM or text[:1] in b"{[<":
-            if not text.startswith(_STREAM_STARTS):
-                if not any(prefix.startswith(text) for prefix in _STREAM_STARTS):
-                    self._take = self._take_document
-                return
+        declared = self._media_type == _EVENT_STREAM and text[:1] not in b"{[<"
+        if not declared and not text.startswith(_STREAM_STARTS):
+            if not any(prefix.startswith(text) for prefix in _STREAM_STARTS):
+                self._take = self._take_document
+            return
         self._take = self._take_events
         self._streaming = True
         self._document, self._document_bytes = [], 0
@@ -322,9 +322,7 @@ class StreamCore:
 
     # ---- the end -------------------------------------------------------------------------
 
-    def _fail(
-        self, code: str, message: str, payload: object, *, status: int | None = None
-    ) -> None:
+    def _fail(self, code: str, message: str, payload: object, *, status: int | None = None) -> None:
         usage = self._translator.usage
         if usage is not None and not self._usage_reported:
             self._usage_reported = True

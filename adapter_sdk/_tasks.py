@@ -7,6 +7,7 @@ close its connection, and a group may not span the yields of a stream.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -72,7 +73,8 @@ class _TrioWakeup:
 
         def abort(_: Callable[[], Any]) -> trio.lowlevel.Abort:
             self._task = None
-            return self._trio.lowlevel.Abort.SUCCEEDED
+            aborted: trio.lowlevel.Abort = self._trio.lowlevel.Abort.SUCCEEDED
+            return aborted
 
         await self._trio.lowlevel.wait_task_rescheduled(abort)
 
@@ -128,10 +130,9 @@ class _TrioTask:
         if in_trio() and self._trio.lowlevel.current_trio_token() is self._token:
             self._scope.cancel()
             return
-        try:
+        # Where the loop has gone, so has every task with it.
+        with contextlib.suppress(self._trio.RunFinishedError):
             self._token.run_sync_soon(self._scope.cancel)
-        except self._trio.RunFinishedError:
-            pass  # the loop has gone, and every task with it
 
 
 def new_wakeup() -> Wakeup:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 
-def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - decoded JSON, narrowed by the caller
+def parse_json(data: bytes | str) -> Any:
     """Return the decoded value. Bytes are UTF-8; invalid ones become U+FFFD.
 
     NaN and the infinities are read as floats. An escaped lone surrogate stays one in the
@@ -35,7 +35,7 @@ def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - decoded JSON, narrow
         raise ValueError("no JSON: nested too deep") from error
 
 
-def parse_cut_json(data: bytes) -> Any:  # noqa: ANN401 - decoded JSON, narrowed by the caller
+def parse_cut_json(data: bytes) -> Any:
     """Return what can be read of a JSON value that was cut short or has something behind it.
 
     Unfinished strings and numbers are left out: half a word is no evidence.

@@ -10,6 +10,7 @@ import binascii
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from typing_extensions import override
 
 Outcome: TypeAlias = Literal["success", "failure", "cancelled", "left"]
 RequestName: TypeAlias = Literal["text", "tools", "reasoning", "images"]
@@ -222,6 +223,7 @@ class RepeatedText(_Value):
     repeat: str
     times: Times
 
+    @override
     def __str__(self) -> str:
         return self.repeat * self.times
 
@@ -256,10 +258,13 @@ class ExpectedMessage(_Value):
     finish: str | None = None
     text: Text | None = None
     reasoning: Text | None = None
-    tools: Annotated[
-        tuple[Annotated[tuple[str, str, str], BeforeValidator(_tuple)], ...],
-        BeforeValidator(_tuple),
-    ] | None = None
+    tools: (
+        Annotated[
+            tuple[Annotated[tuple[str, str, str], BeforeValidator(_tuple)], ...],
+            BeforeValidator(_tuple),
+        ]
+        | None
+    ) = None
     usage: ExpectedUsage | None = None
 
 

@@ -1,4 +1,4 @@
-"""Read case files. Each mistake gets one line that names the file, the place and what belongs there."""
+"""Read case files. Each mistake gets one line: the file, the place, and what belongs there."""
 
 from __future__ import annotations
 

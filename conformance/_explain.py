@@ -7,7 +7,7 @@ from typing import Any
 
 from ._case import Case
 from ._catalogue import Requirement, load_catalogue
-from ._invariants import INVARIANTS
+from ._invariants import INVARIANTS, Invariant
 from ._scenario import Scenario
 
 
@@ -53,9 +53,7 @@ def _checks(
         )
 
 
-def explanation(
-    wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario]
-) -> str | None:
+def explanation(wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario]) -> str | None:
     """Return what ``wanted``, a requirement or a check, means; None where nothing has this id."""
     catalogue = load_catalogue()
     name = wanted.replace("_", "-")
@@ -64,7 +62,8 @@ def explanation(
     for case in cases:
         if case.id == wanted:
             return _case_text(case)
-    for check in (*scenarios, *INVARIANTS):
+    coded: list[Scenario | Invariant] = [*scenarios, *INVARIANTS]
+    for check in coded:
         if check.id == wanted:
             return _coded_text(check.id, check.title, catalogue[check.requirement])
     return None
@@ -118,13 +117,12 @@ def _case_text(case: Case) -> str:
         lines += [f"  {line}" for line in _exchange_lines(exchange)]
     lines += ["", "Expected:"]
     lines += [
-        f"  {key}: {value}"
-        for key, value in _flat(case.expect.model_dump(exclude_none=True), "")
+        f"  {key}: {value}" for key, value in _flat(case.expect.model_dump(exclude_none=True), "")
     ]
     return "\n".join(lines)
 
 
-def _exchange_lines(exchange: Any) -> Iterator[str]:  # noqa: ANN401 - why: a CaseExchange, by field
+def _exchange_lines(exchange: Any) -> Iterator[str]:
     if exchange.status is not None:
         yield f"HTTP/1.1 {exchange.status}"
     for name, value in exchange.headers:

@@ -1,4 +1,4 @@
-"""One good answer per dialect, for checks that need a call to succeed. Facts of the wire, as data."""
+"""One good answer per dialect, for checks that need a call to succeed."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class GoodStream:
         return (*self.deltas, *self.closing, self.terminal)
 
 
-def _event(payload: Any, *, name: str | None = None) -> bytes:  # noqa: ANN401 - why: any JSON
+def _event(payload: Any, *, name: str | None = None) -> bytes:
     text = payload if isinstance(payload, str) else json.dumps(payload, separators=(",", ":"))
     line = f"event: {name}\n" if name else ""
     return f"{line}data: {text}\n\n".encode()
 
 
 def _openai_chat(pieces: Sequence[str]) -> GoodStream:
-    def chunk(delta: Any, finish: str | None) -> bytes:  # noqa: ANN401 - why: any JSON
+    def chunk(delta: Any, finish: str | None) -> bytes:
         return _event(
             {
                 "id": "chatcmpl-1",
@@ -73,7 +73,9 @@ def _openai_chat(pieces: Sequence[str]) -> GoodStream:
 GOOD_STREAMS: Final = {"openai-chat": _openai_chat}
 
 
-def good_stream(dialects: Sequence[str], pieces: Sequence[str] = ("one ", "two")) -> GoodStream | None:
+def good_stream(
+    dialects: Sequence[str], pieces: Sequence[str] = ("one ", "two")
+) -> GoodStream | None:
     """Return a good answer in the first of ``dialects`` that the kit can write, or None."""
     for dialect in dialects:
         if dialect in GOOD_STREAMS:

@@ -63,7 +63,7 @@ class _GrammarReader:
             case BlockEnd(index=index, block=block):
                 if self.open.pop(index, None) != block.type:
                     self.errors.append(
-                        f"chunk {number}: block {index} ends as {block.type} and is not open as that"
+                        f"chunk {number}: block {index} ends as {block.type}, but is not open so"
                     )
             case UsageReport():
                 self.usages += 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from adapter_sdk import LlmFailure, ReasoningDelta, TextDelta, TokenUsage
 
 from ._case import Case, ExpectedFailure, ExpectedMessage, ExpectedUsage, Text
@@ -24,6 +26,7 @@ class Difference:
     expected: str
     got: str
 
+    @override
     def __str__(self) -> str:
         return f"{self.field}: expected {self.expected}, got {self.got}"
 

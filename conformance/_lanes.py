@@ -112,7 +112,10 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
             async def call() -> tuple[Observation, list[SeenConnection]]:
                 client = None if means.library is None else _client_of(means.library)
                 adapter = target.make(
-                    base_url=server.base_url, api_key=key, http_client=client, **_limits(case, idle_s)
+                    base_url=server.base_url,
+                    api_key=key,
+                    http_client=client,
+                    **_limits(case, idle_s),
                 )
                 try:
                     seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
@@ -137,7 +140,7 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
             )
 
 
-def _client_of(library: ModuleType) -> Any:  # noqa: ANN401 - why: two libraries, one interface
+def _client_of(library: ModuleType) -> Any:
     return library.AsyncClient(timeout=None)
 
 
@@ -150,9 +153,7 @@ def _trouble(server: FaultServer, exchanges_played: int, seen: Observation) -> s
     return ""
 
 
-def play_in_process(
-    case: Case, target: Target, means: Means, *, split: Split | None
-) -> Played:
+def play_in_process(case: Case, target: Target, means: Means, *, split: Split | None) -> Played:
     """Play ``case`` without a socket, under virtual time, for a target that takes a client.
 
     Args:
@@ -203,22 +204,24 @@ def fits_in_process(case: Case) -> bool:
 
 
 async def _call(
-    case: Case, target: Target, adapter: Any, idle_s: float, patience_s: float  # noqa: ANN401
+    case: Case,
+    target: Target,
+    adapter: Any,
+    idle_s: float,
+    patience_s: float,
 ) -> Observation:
     request = CONVERSATIONS[case.call.request](target.declaration.model)
-    return await observe(
-        adapter.stream, request, case.call, idle_s=idle_s, patience_s=patience_s
-    )
+    return await observe(adapter.stream, request, case.call, idle_s=idle_s, patience_s=patience_s)
 
 
-async def close(adapter: Any) -> None:  # noqa: ANN401 - why: any adapter
+async def close(adapter: Any) -> None:
     """Close an adapter that can be closed."""
     aclose = getattr(adapter, "aclose", None)
     if aclose is not None:
         await aclose()
 
 
-def run_on(backend: Backend, call: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401
+def run_on(backend: Backend, call: Callable[[], Awaitable[Any]]) -> Any:
     """Run ``call`` in an event loop of its own and return its result."""
     return anyio.run(call, backend=backend)
 
@@ -250,7 +253,7 @@ def _timeline(
     return tuple(sorted(theirs + ours, key=lambda event: event[0]))
 
 
-def _told(chunk: Any) -> str:  # noqa: ANN401 - why: any chunk, also one of a foreign adapter
+def _told(chunk: Any) -> str:
     text = getattr(chunk, "text", None) or getattr(chunk, "arguments_delta", None)
     kind = getattr(chunk, "type", type(chunk).__name__)
     if kind == "finish":

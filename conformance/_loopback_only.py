@@ -22,7 +22,7 @@ class NotLoopbackError(ConnectionRefusedError):
 @contextlib.contextmanager
 def loopback_only() -> Iterator[None]:
     """Refuse connections to, and look-ups of, anything but this machine; ignore proxies."""
-    global _guards, _hooked  # noqa: PLW0603 - why: an audit hook cannot be taken out again
+    global _guards, _hooked
     if not _hooked:
         sys.addaudithook(_audit)
         _hooked = True

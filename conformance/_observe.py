@@ -25,7 +25,9 @@ from adapter_sdk import (
 
 from ._case import Call, Moment
 
-Ending: TypeAlias = Literal["success", "failure", "cancelled", "left", "raised", "hung", "no-finish"]
+Ending: TypeAlias = Literal[
+    "success", "failure", "cancelled", "left", "raised", "hung", "no-finish"
+]
 
 CONTENT: tuple[type, ...] = (TextDelta, ReasoningDelta, ToolCallDelta)
 
@@ -65,7 +67,7 @@ class Observation:
         reports = [chunk.usage for _, chunk in self.chunks if isinstance(chunk, UsageReport)]
         return reports[-1] if reports else None
 
-    def joined(self, kind: type[TextDelta] | type[ReasoningDelta]) -> str:
+    def joined(self, kind: type[TextDelta | ReasoningDelta]) -> str:
         """Return the deltas of one kind, joined."""
         return "".join(chunk.text for _, chunk in self.chunks if isinstance(chunk, kind))
 

@@ -28,7 +28,9 @@ def planned_checks(config: pytest.Config) -> list[Planned]:
     if _PLANS not in config.stash:
         target = config.getoption("--dsh-adapter")
         if not target:
-            raise pytest.UsageError("name the adapter to judge: --dsh-adapter package.module:factory")
+            raise pytest.UsageError(
+                "name the adapter to judge: --dsh-adapter package.module:factory"
+            )
         folder = config.getoption("--dsh-cases")
         try:
             cases = merged(shipped_cases(), () if not folder else cases_in(Path(folder)))

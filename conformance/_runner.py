@@ -192,7 +192,9 @@ class Runner:
             and scenario.needs_good_stream
             and good_stream(self.target.declaration.dialects) is None
         ):
-            reason = f"dialect {', '.join(self.target.declaration.dialects)} has no reference answer"
+            reason = (
+                f"dialect {', '.join(self.target.declaration.dialects)} has no reference answer"
+            )
         if reason:
             return Planned(check, lambda: Result(check=check, status=Status.NA, note=reason))
         return Planned(
@@ -232,7 +234,9 @@ class Runner:
     def _invariant_results(self, requirements: set[str]) -> list[Result]:
         if not self._plays:
             return []
-        chosen = (i for i in INVARIANTS if i.requirement in requirements or i.id in self._violations)
+        chosen = (
+            i for i in INVARIANTS if i.requirement in requirements or i.id in self._violations
+        )
         return [self._invariant_result(invariant) for invariant in chosen]
 
     def _invariant_result(self, invariant: Invariant) -> Result:

@@ -44,7 +44,7 @@ class Bench:
         """Return a reference conversation with the target's model."""
         return CONVERSATIONS[name](self.target.declaration.model)
 
-    def adapter(self, base_url: str, **options: Any) -> Any:  # noqa: ANN401 - why: any adapter
+    def adapter(self, base_url: str, **options: Any) -> Any:
         """Return an adapter with the kit's limits; ``options`` override them."""
         defaults: dict[str, Any] = {
             "api_key": self.credential,
@@ -60,7 +60,7 @@ class Bench:
         result: T = run_on(self.means.backend, call)
         return result
 
-    async def close(self, adapter: Any) -> None:  # noqa: ANN401 - why: any adapter
+    async def close(self, adapter: Any) -> None:
         """Close an adapter that ``adapter`` made."""
         await close(adapter)
 

@@ -50,5 +50,7 @@ def matches(check: Check, name: str) -> bool:
 def _values(selections: Sequence[str], key: str, *, known: set[str]) -> set[str]:
     values = {s.split(":", 1)[1] for s in selections if s.startswith(f"{key}:")}
     for value in values - known:
-        raise SelectionError(f"{key}:{value}: there is no such {key}; one of {', '.join(sorted(known))}")
+        raise SelectionError(
+            f"{key}:{value}: there is no such {key}; one of {', '.join(sorted(known))}"
+        )
     return values

@@ -52,7 +52,7 @@ class Target:
             | {_TERMINAL_CAPABILITY.format(terminal=terminal)}
         )
 
-    def make(self, **arguments: Any) -> Any:  # noqa: ANN401 - why: any adapter
+    def make(self, **arguments: Any) -> Any:
         """Return an adapter; ``http_client`` is left out where the factory has no place for it."""
         if not self.takes_client:
             arguments.pop("http_client", None)
@@ -69,7 +69,9 @@ def load_target(name: str, *, profile: str | None = None) -> Target:
     """
     factory = _find(name)
     if not callable(factory):
-        raise TargetError(f"{name}: a factory, got {type(factory).__name__}; name a class or function")
+        raise TargetError(
+            f"{name}: a factory, got {type(factory).__name__}; name a class or function"
+        )
     declaration = _declaration(name, factory)
     if profile is not None and profile not in declaration.profiles:
         known = ", ".join(declaration.profiles) or "none"
@@ -103,8 +105,10 @@ def _entry_point(name: str) -> object:
         if point.name == name:
             try:
                 return point.load()
-            except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
-                raise TargetError(f"{name}: {point.value} cannot be imported: {_said(error)}") from error
+            except Exception as error:
+                raise TargetError(
+                    f"{name}: {point.value} cannot be imported: {_said(error)}"
+                ) from error
     known = ", ".join(installed_targets()) or "none"
     raise TargetError(
         f"{name}: no installed adapter has this name (installed: {known}); "
@@ -117,7 +121,7 @@ def _module(name: str, place: str) -> ModuleType:
         sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(place)
-    except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
+    except Exception as error:
         raise TargetError(f"{name}: {place} cannot be imported: {_said(error)}") from error
 
 
@@ -131,7 +135,7 @@ def _file_module(name: str, path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001 - why: importing runs foreign code
+    except Exception as error:
         raise TargetError(f"{name}: {path} cannot be imported: {_said(error)}") from error
     return module
 

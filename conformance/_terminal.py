@@ -85,7 +85,10 @@ def failure_report(result: Result, *, target: str, profile: str | None) -> str:
     if result.lane:
         report.append(f"  lane     {result.lane}")
     report += [_cut(f"  {at * 1000:7.1f} ms  {side:<7}{what}") for at, side, what in _short(result)]
-    report += [f"  repeat   {again} {result.check.id}", f"  explain  dsh-conformance explain {result.check.id}"]
+    report += [
+        f"  repeat   {again} {result.check.id}",
+        f"  explain  dsh-conformance explain {result.check.id}",
+    ]
     return "\n".join(report)
 
 

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Final, Literal, NoReturn, cast
 
 import click
+from typing_extensions import override
 
 from ._case import Case
 from ._case_file import CaseError, cases_in, merged, shipped_cases
@@ -35,13 +36,16 @@ class UsageError(click.ClickException):
 
     exit_code = USAGE
 
-    def show(self, file: Any = None) -> None:  # noqa: ANN401 - why: click's signature
+    @override
+    def show(self, file: Any = None) -> None:
+        """Print the one line."""
         click.echo(f"dsh-conformance: {self.format_message()}", err=True)
 
 
 class _TargetFirst(click.Group):
     """A group whose first word may be a target: then it is a run."""
 
+    @override
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -49,6 +53,7 @@ class _TargetFirst(click.Group):
             return "run", self.commands["run"], args
         return super().resolve_command(ctx, args)
 
+    @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # An option before the target belongs to the run, not to the group.
         if args and args[0].startswith("-") and args[0] not in ("--help", "--version"):
@@ -59,7 +64,7 @@ class _TargetFirst(click.Group):
 @click.group(cls=_TargetFirst, context_settings={"help_option_names": ["--help"]})
 @click.version_option(package_name="dsh-adapter-sdk", prog_name="dsh-conformance")
 def command() -> None:
-    """Judge an LLM adapter, offline: dsh-conformance TARGET [SELECT...]
+    """Judge an LLM adapter, offline: dsh-conformance TARGET [SELECT...].
 
     TARGET is package.module:factory, path.py:factory, or the name of an installed adapter.
     SELECT is an id or the beginning of one, level:must, or dialect:openai-chat.
@@ -196,7 +201,7 @@ def _probe(target: Target) -> None:
             idle_timeout=1.0,
             progress_timeout=3.0,
         )
-    except Exception as error:  # noqa: BLE001 - why: the factory is foreign code
+    except Exception as error:
         said = " ".join(str(error).split())
         raise UsageError(
             f"{target.name}: the factory cannot be called with base_url, api_key, idle_timeout and "

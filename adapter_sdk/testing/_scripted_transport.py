@@ -47,12 +47,12 @@ def scripted_client(
         library: ``httpx`` (the default) or ``httpx2``.
     """
     if library is None:
-        import httpx as library  # type: ignore[no-redef]  # why: a module as a default value
+        import httpx as library
     assert library is not None  # noqa: S101 - why: narrows for the type checker
     http: Any = library
 
     class Transport(http.AsyncBaseTransport):  # type: ignore[misc]  # why: two libraries, one base
-        async def handle_async_request(self, request: Any) -> Any:  # noqa: ANN401
+        async def handle_async_request(self, request: Any) -> Any:
             await request.aread()
             scripted.requests.append(request)
             number = len(scripted.requests) - 1
@@ -64,7 +64,7 @@ def scripted_client(
     return scripted
 
 
-async def _answer(http: Any, exchange: Exchange, split: Split | None, scripted: Scripted) -> Any:  # noqa: ANN401
+async def _answer(http: Any, exchange: Exchange, split: Split | None, scripted: Scripted) -> Any:
     match exchange.ending:
         case "refuse":
             raise http.ConnectError("connection refused")
@@ -135,7 +135,7 @@ def _pieces(steps: Sequence[Step]) -> Iterator[bytes | float]:
                     yield every_seconds
 
 
-async def _end(http: Any, exchange: Exchange) -> None:  # noqa: ANN401
+async def _end(http: Any, exchange: Exchange) -> None:
     match exchange.ending:
         case "hold":
             await anyio.sleep_forever()

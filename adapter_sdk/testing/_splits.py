@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -27,7 +28,7 @@ def at(*positions: int) -> Split:
 
     def cut(data: bytes) -> Iterator[bytes]:
         edges = [0, *sorted({p for p in positions if 0 < p < len(data)}), len(data)]
-        for start, end in zip(edges, edges[1:], strict=False):
+        for start, end in itertools.pairwise(edges):
             if data[start:end]:
                 yield data[start:end]
 

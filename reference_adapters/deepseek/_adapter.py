@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final, Unpack
 
+from typing_extensions import override
+
 from adapter_sdk import (
     AdapterOptions,
     BaseAdapter,
@@ -77,6 +79,7 @@ class DeepSeekAdapter(BaseAdapter):
         known = CATALOGUE.get(model)
         return self.default_context_window if known is None else known.context_window
 
+    @override
     def check_request(self, request: LlmRequest) -> None:
         """See ``BaseAdapter``."""
         super().check_request(request)
@@ -85,6 +88,7 @@ class DeepSeekAdapter(BaseAdapter):
                 codes.UNSUPPORTED_CONTENT, f"images: the model {request.model} takes text only"
             )
 
+    @override
     def body(self, request: LlmRequest) -> Mapping[str, Json]:
         """See ``BaseAdapter``."""
         body = chat_body(within_budget(request), reasoning_field="reasoning_content")
@@ -100,6 +104,7 @@ class DeepSeekAdapter(BaseAdapter):
         )
         return body
 
+    @override
     def request_headers(self, request: LlmRequest) -> Mapping[str, str]:
         """See ``BaseAdapter``."""
         named = {_SESSION_HEADER: request.session_id, _PURPOSE_HEADER: request.purpose}

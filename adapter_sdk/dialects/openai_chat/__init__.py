@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._dialect import OpenAIChat, Terminal
+from ._dialect import OpenAIChat
 from ._request import chat_body
-from ._translator import ChatTranslator
+from ._translator import ChatTranslator, Terminal
 
 __all__ = ["ChatTranslator", "OpenAIChat", "Terminal", "chat_body"]

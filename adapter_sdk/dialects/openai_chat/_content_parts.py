@@ -68,7 +68,9 @@ def _read_details(details: Json) -> str:
     if not isinstance(details, list):
         return ""
     texts = (
-        detail.get("text") or detail.get("summary") for detail in details if isinstance(detail, dict)
+        detail.get("text") or detail.get("summary")
+        for detail in details
+        if isinstance(detail, dict)
     )
     return "".join(text for text in texts if isinstance(text, str))
 

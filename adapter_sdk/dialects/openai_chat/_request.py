@@ -73,9 +73,7 @@ def chat_messages(
 ) -> list[Json]:
     """Return the wire's messages: system text first, each tool result a message of its own."""
     messages = tuple(messages)
-    system = "\n\n".join(
-        _text_only(message) for message in messages if message.role == "system"
-    )
+    system = "\n\n".join(_text_only(message) for message in messages if message.role == "system")
     wire: list[Json] = [{"role": system_role, "content": system}] if system else []
     images: list[ImageBlock] = []
     for message in messages:

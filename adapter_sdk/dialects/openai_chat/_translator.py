@@ -103,7 +103,7 @@ class ChatTranslator:
         if not isinstance(payload, (dict, list)) or not payload:
             raise ProtocolFault(MALFORMED_RESPONSE, "the answer is JSON without meaning")
         chunks = self._payload(payload)
-        if not payload.get("choices"):
+        if not isinstance(payload, dict) or not payload.get("choices"):
             raise ProtocolFault(MALFORMED_RESPONSE, "the answer has no choices and no error")
         return chunks + self._end("the completion has no finish reason")
 
@@ -210,7 +210,9 @@ class ChatTranslator:
         if self._block_count == 0 and reason is STOP:
             raise ProtocolFault(EMPTY_RESPONSE, "the provider finished without any content")
         chunks: list[Chunk] = []
-        ends: list[tuple[int, OutputBlock]] = [(c.block_index, _block(c)) for c in self._calls.calls]
+        ends: list[tuple[int, OutputBlock]] = [
+            (c.block_index, _block(c)) for c in self._calls.calls
+        ]
         if self._text is not None:
             if held := self._text.joiner.flush():
                 self._text.fragments.append(held)
