@@ -149,6 +149,8 @@ class ChunkStream:
         try:
             self._take(await reader.next(), reader)
         except StopAsyncIteration:
+            if self._left:  # another task has closed the stream
+                raise
             core.end()
         except Interrupted as interruption:
             # An abort of the very same instant may still be on its way to us, and wins a tie.

@@ -160,7 +160,7 @@ class _Reader:
 def _status(value: object) -> int | None:
     if isinstance(value, str) and _STATUS_TEXT.fullmatch(value.strip()):
         return int(value)
-    if type(value) is int and 400 <= value <= 599:
+    if isinstance(value, int) and 400 <= value <= 599:
         return value
     return None
 
@@ -182,7 +182,7 @@ def _json_inside(text: str) -> object:
             pass
         else:
             return value if isinstance(value, (dict, list)) else None
-    start = text.find("{", 0, _LONGEST_TEXT)
+    start = text.find("{")
     if start < 0:
         return None
     try:

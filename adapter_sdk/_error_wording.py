@@ -105,7 +105,7 @@ _ADDRESS: Final = re.compile(r"https?://\S+")
 
 def code_of_wording(texts: Iterable[str]) -> str | None:
     """Return the code that the sentences of one error speak of, or None."""
-    plain = [" ".join(_ADDRESS.sub(" ", text).lower().split()) for text in texts]
+    plain = [" ".join(_ADDRESS.sub(" ", text.lower()).split()) for text in texts]
     for code, pattern in WORDINGS:
         if any(pattern.search(text) for text in plain):
             return code

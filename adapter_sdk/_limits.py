@@ -21,11 +21,13 @@ def checked_limit(name: str, seconds: object) -> float:
     """
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise ValueError(f"{name}: a number of seconds, got {type(seconds).__name__}")
-    if not math.isfinite(seconds) or not 0 < seconds <= LONGEST_LIMIT_S:
-        raise ValueError(
-            f"{name}: seconds above 0 and at most {LONGEST_LIMIT_S:.3f}, got {seconds}"
-        )
-    return float(seconds)
+    try:
+        number = float(seconds)
+    except OverflowError:  # an integer beyond all floats
+        number = math.inf
+    if not 0 < number <= LONGEST_LIMIT_S:  # NaN is neither above nor below anything
+        raise ValueError(f"{name}: seconds above 0 and at most {LONGEST_LIMIT_S:.3f}, got {number}")
+    return number
 
 
 def checked_optional_limit(name: str, seconds: object) -> float | None:

@@ -56,7 +56,8 @@ class _Mailbox(Generic[T]):
         self.items: deque[T] = deque()
         self.end: BaseException | None = None
         self.cause: Expiry | Aborted | None = None
-        self.done = False
+        self.stopping = False
+        self.closed = anyio.Event()
         self.arrival = new_wakeup()
         self.room = new_wakeup()
 
@@ -69,7 +70,8 @@ class _Mailbox(Generic[T]):
                 while len(self.items) >= READ_AHEAD:
                     await self.room.wait()
         except BaseException as error:  # noqa: BLE001 - why: the consumer gets it, unchanged
-            self.end = error
+            # What the reader itself has asked for is no finding of the source.
+            self.end = StopAsyncIteration() if self.stopping else error
         else:
             self.end = StopAsyncIteration()
         finally:
@@ -79,17 +81,14 @@ class _Mailbox(Generic[T]):
                 self.end = error if self.end is None else self.end
 
     def ended(self) -> None:
-        self.done = True
         if self.end is None:  # cancelled before it ran
             self.end = StopAsyncIteration()
         self.arrival.wake()
+        self.closed.set()
 
     def expire(self, expiry: Expiry) -> None:
         if self.cause is None:
             self.cause = expiry
-        self.arrival.wake()
-
-    def give_up(self, _: Expiry) -> None:
         self.arrival.wake()
 
     def abort(self, reason: str) -> None:
@@ -156,7 +155,7 @@ class Reader(Generic[T]):
         """Return the next item.
 
         Raises:
-            StopAsyncIteration: The source has ended.
+            StopAsyncIteration: The source has ended, or another task has closed the reader.
             Interrupted: A limit ran out or the signal fired; items that wait are left.
             BaseException: Whatever the source raised.
         """
@@ -177,27 +176,25 @@ class Reader(Generic[T]):
                 self._watchdog.disarm()
 
     def _stop(self) -> None:
+        # Once only: a second cancellation would break off the closing that the first began.
+        box = self._box
+        if box.stopping:
+            return
+        box.stopping = True
         self._watchdog.close()
         for deadline in self._deadlines:
             deadline.close()
         if self._forget_abort is not None:
             self._forget_abort()
-        if self._task is not None and not self._box.done:
+        if self._task is not None and not box.closed.is_set():
             self._task.cancel()
 
     async def aclose(self) -> None:
         """Close the source; returns when it has closed, or without it after ``CLOSING_S``."""
         self._stop()
-        box = self._box
-        if box.done:
-            return
-        patience = Deadline(CLOSING_S, on_expired=box.give_up, clock=box.clock)
-        try:
-            with anyio.CancelScope(shield=True):
-                while not box.done and patience.expired is None:
-                    await box.arrival.wait()
-        finally:
-            patience.close()
+        if not self._box.closed.is_set():
+            with anyio.move_on_after(CLOSING_S, shield=True):
+                await self._box.closed.wait()
 
     def __del__(self) -> None:
         if getattr(self, "_task", None) is not None:

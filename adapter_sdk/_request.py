@@ -63,7 +63,7 @@ class LlmRequest:
     purpose: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.model:
+        if not isinstance(self.model, str) or not self.model:
             raise ValueError("LlmRequest.model: a non-empty string")
         if self.max_tokens is not None and (
             type(self.max_tokens) is not int or self.max_tokens < 1
@@ -71,9 +71,13 @@ class LlmRequest:
             raise ValueError("LlmRequest.max_tokens: a whole number of 1 or more")
         for name in ("temperature", "top_p"):
             value = getattr(self, name)
-            if value is not None and not math.isfinite(value):
+            if value is not None and not _is_finite_number(value):
                 raise ValueError(f"LlmRequest.{name}: a finite number")
         for name in ("messages", "tools", "stop"):
             value = getattr(self, name)
             if not isinstance(value, tuple):
                 raise ValueError(f"LlmRequest.{name}: a tuple, got {type(value).__name__}")
+
+
+def _is_finite_number(value: object) -> bool:
+    return type(value) in (int, float) and -math.inf < value < math.inf

@@ -33,8 +33,6 @@ class SurrogateJoiner:
                 return text
         except UnicodeEncodeError:  # it holds a surrogate
             pass
-        if not text:
-            return text
         text = self._held + text
         self._held = ""
         if _HIGH_FIRST <= text[-1] <= _HIGH_LAST:

@@ -43,5 +43,6 @@ def parse_cut_json(data: bytes) -> Any:
     Raises:
         ValueError: Not even the beginning of a JSON value.
     """
-    text = data.decode("utf-8", "replace").rstrip("0123456789.+-eE")
-    return from_json(text, allow_partial=True)
+    text = data.decode("utf-8", "replace")
+    end = max(text.rfind(mark) for mark in '[]{}:,"') + 1
+    return from_json(text[:end], allow_partial=True)

@@ -1,0 +1,223 @@
+"""The command, as a person runs it: verdicts, messages, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conformance.cli import main
+
+MUTANTS = Path(__file__).parents[1] / "mutants" / "broken.py"
+
+
+class Ran:
+    """What one run of the command printed, and how it ended."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
+        with pytest.raises(SystemExit) as leaving:
+            main(list(arguments))
+        self.exit_code = leaving.value.code
+        captured = capsys.readouterr()
+        self.out, self.err = click.unstyle(captured.out), click.unstyle(captured.err)
+
+
+def settled(text: str) -> str:
+    """Return ``text`` without what differs from run to run."""
+    text = text.replace(str(MUTANTS), "broken.py")
+    text = re.sub(r" +[0-9]+\.[0-9] ms ", " <ms> ", text)
+    text = re.sub(r"[0-9]+\.[0-9] s\b", "<s>", text)
+    return re.sub(r"[0-9]+ bytes of body", "<n> bytes of body", text)
+
+
+def test_a_conformant_adapter_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "deepseek", "code_auth", "retry_after_ms")
+
+    assert ran.exit_code == 0
+    assert ran.err == ""
+    assert ran.out.splitlines()[-1].startswith("CONFORMANT  deepseek  MUST 1/1, SHOULD 1/1")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "select", "says"),
+    [
+        pytest.param(
+            "Retrying",
+            "single_attempt",
+            ["HTTP requests: expected 1, got 2", "One call makes at most one HTTP request"],
+            id="a-hidden-retry",
+        ),
+        pytest.param(
+            "AuthAsInvalidRequest",
+            "code_auth",
+            ["code: expected AUTH, got INVALID_REQUEST", "401, 403 and a body"],
+            id="a-refused-key-as-a-refused-request",
+        ),
+        pytest.param(
+            "TruncationAccepted",
+            "terminal_evidence",
+            ["outcome: expected failure, got success", "A call succeeds only on"],
+            id="a-truncated-answer-as-a-whole-one",
+        ),
+    ],
+)
+def test_a_broken_adapter_exits_with_1_and_says_what_differs(
+    capsys: pytest.CaptureFixture[str], mutant: str, select: str, says: list[str]
+) -> None:
+    ran = Ran(capsys, f"{MUTANTS}:{mutant}", select)
+
+    assert ran.exit_code == 1
+    for sentence in says:
+        assert sentence in ran.out
+    for part in ("answer   ", "server connection 1: ", "caller finish", "repeat   ", "explain  "):
+        assert part in ran.out
+    reports = ran.out.split("\n\n")[1:-1]
+    assert reports
+    assert max(len(report.splitlines()) for report in reports) <= 25
+
+
+def test_the_good_twin_of_the_broken_adapters_passes_everything(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ran = Ran(capsys, f"{MUTANTS}:Good")
+
+    assert ran.exit_code == 0, ran.out
+
+
+def test_the_report_of_a_failure(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    ran = Ran(capsys, f"{MUTANTS}:AuthAsInvalidRequest", "code_auth/bare_401")
+
+    assert settled(ran.out) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "says"),
+    [
+        pytest.param(["nosuch"], 4, "no installed adapter has this name", id="unknown-entry-point"),
+        pytest.param(["no.such:Thing"], 4, "cannot be imported", id="unknown-module"),
+        pytest.param(["nosuch.py:Thing"], 4, "there is no file nosuch.py", id="unknown-file"),
+        pytest.param([f"{MUTANTS}:Nothing"], 4, "has no Nothing", id="unknown-attribute"),
+        pytest.param([f"{MUTANTS}:codes"], 4, "a factory, got module", id="no-factory"),
+        pytest.param([f"{MUTANTS}:LlmRequest"], 4, "has no declaration", id="no-declaration"),
+        pytest.param(["deepseek", "nosuch_id"], 4, "nosuch_id: no requirement", id="unknown-id"),
+        pytest.param(["deepseek", "level:most"], 4, "there is no such level", id="unknown-level"),
+        pytest.param(["deepseek", "speed:1"], 4, "select by id", id="unknown-selector"),
+        pytest.param(["deepseek", "--seed", "x"], 4, "not a valid integer", id="bad-seed"),
+        pytest.param(["deepseek", "--nosuch"], 4, "No such option", id="unknown-option"),
+        pytest.param(["deepseek", "--profile", "x"], 4, "no profile 'x'", id="unknown-profile"),
+        pytest.param(["deepseek", "--cases", "nosuch"], 4, "no such folder", id="no-case-folder"),
+        pytest.param(["explain", "nosuch"], 4, "nothing has this id", id="explain-unknown"),
+        pytest.param(
+            ["deepseek", "code_auth", "level:should"], 5, "matches no check", id="nothing-selected"
+        ),
+        pytest.param(
+            ["deepseek", "code_challenge_page"], 5, "", id="no-must-checked"
+        ),
+    ],
+)
+def test_a_mistake_gets_one_line_and_the_exit_code_of_its_kind(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], exit_code: int, says: str
+) -> None:
+    ran = Ran(capsys, *arguments)
+
+    assert ran.exit_code == exit_code
+    assert says in ran.err
+    assert "Traceback" not in ran.out + ran.err
+    if exit_code == 4:
+        assert len(ran.err.splitlines()) == 1
+        assert ran.err.startswith("dsh-conformance: ")
+        assert ran.out == ""
+
+
+BAD_FACTORY = """
+from adapter_sdk import Declaration
+
+def factory(*, base_url, api_key, idle_timeout, progress_timeout):
+    raise RuntimeError("no luck")
+
+factory.declaration = Declaration(dialects=("openai-chat",), terminal="done-sentinel")
+"""
+
+
+def test_a_factory_that_raises_is_a_mistake_of_the_target(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "bad_factory.py"
+    target.write_text(BAD_FACTORY)
+
+    ran = Ran(capsys, f"{target}:factory")
+
+    assert ran.exit_code == 4
+    assert "the factory cannot be called" in ran.err
+    assert "RuntimeError: no luck" in ran.err
+
+
+CASE = """
+requirement = "code-auth"
+dialect = "any"
+title = "A refused key is refused"
+
+[[exchange]]
+status = 401
+headers = []
+end = "eof"
+
+[expect]
+outcome = "failure"
+
+[expect.failure]
+code = "{code}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [pytest.param("AUTH", 0, id="kept"), pytest.param("QUOTA", 1, id="not-kept")],
+)
+def test_a_folder_of_more_cases_is_played_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, code: str, exit_code: int
+) -> None:
+    case = tmp_path / "code_auth" / "mine.toml"
+    case.parent.mkdir()
+    case.write_text(CASE.format(code=code))
+
+    ran = Ran(capsys, "deepseek", "code_auth/mine", "--cases", str(tmp_path))
+
+    assert ran.exit_code == exit_code
+
+
+def test_list_as_json_names_every_check_of_every_requirement(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ran = Ran(capsys, "list", "--json")
+
+    data = json.loads(ran.out)
+    assert ran.exit_code == 0
+    assert all(requirement["checks"] for requirement in data["requirements"])
+
+
+def test_explain_works_for_every_id(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(Ran(capsys, "list", "--json").out)
+    ids = [requirement["id"] for requirement in data["requirements"]]
+    ids += [check["id"] for requirement in data["requirements"] for check in requirement["checks"]]
+
+    for wanted in ids:
+        ran = Ran(capsys, "explain", wanted)
+        assert (ran.exit_code, ran.err) == (0, "")
+        assert ran.out.startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["retry-after-date", "retry_after_date/asctime_without_zone", "abort/before_the_call"],
+)
+def test_what_explain_prints(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion, wanted: str
+) -> None:
+    assert Ran(capsys, "explain", wanted).out == snapshot

@@ -1,0 +1,1 @@
+"""Adapters that are broken in exactly one way, for tests of the kit."""
