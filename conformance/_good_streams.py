@@ -1,13 +1,32 @@
-"""One good answer per dialect, for checks that need a call to succeed."""
+"""One good answer per dialect, for checks that need a call to succeed. Facts of the wire, as data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from adapter_sdk.testing import Ending, Exchange, Pause, Send, Step
+
 EVENT_STREAM: Final = (("content-type", "text/event-stream"),)
+
+TWO_PIECES: Final = ("one ", "two")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireError:
+    """One error as its dialect says it, in both places.
+
+    Attributes:
+        code: What it is, whatever the status around it.
+        body: As the body of an HTTP error.
+        frame: As an event inside a stream.
+    """
+
+    code: str
+    body: bytes
+    frame: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,16 +38,17 @@ class GoodStream:
         closing: Events after the text, before the terminal marker.
         terminal: The event that ends the call.
         pieces: The text that the deltas bring.
-        error_frame: An event that carries ``error_body`` inside the stream.
-        error_body: The same error as the body of an HTTP 429.
+        errors: Errors that name themselves.
+        evidence: How many events prove a good end, by the declared terminal; all of them
+            for a terminal that is not here.
     """
 
     deltas: tuple[bytes, ...]
     closing: tuple[bytes, ...]
     terminal: bytes
     pieces: tuple[str, ...]
-    error_frame: bytes
-    error_body: bytes
+    errors: tuple[WireError, ...]
+    evidence: Mapping[str, int]
 
     @property
     def text(self) -> str:
@@ -40,15 +60,54 @@ class GoodStream:
         """All events in order."""
         return (*self.deltas, *self.closing, self.terminal)
 
+    @property
+    def body(self) -> bytes:
+        """All bytes."""
+        return b"".join(self.events)
 
-def _event(payload: Any, *, name: str | None = None) -> bytes:
-    text = payload if isinstance(payload, str) else json.dumps(payload, separators=(",", ":"))
-    line = f"event: {name}\n" if name else ""
-    return f"{line}data: {text}\n\n".encode()
+    def proven_after(self, terminal: str) -> int:
+        """Return the number of bytes after which a good end is proven."""
+        return len(b"".join(self.events[: self.evidence.get(terminal, len(self.events))]))
+
+    def answer(
+        self, ending: Ending = "eof", *, events: int | None = None, every_s: float = 0.0
+    ) -> Exchange:
+        """Return an exchange that sends the first ``events`` of it, each in its own write.
+
+        Args:
+            ending: What comes behind them.
+            events: How many; None sends all.
+            every_s: Seconds of silence before each event.
+        """
+        pause: tuple[Step, ...] = (Pause(every_s),) if every_s else ()
+        steps = tuple(part for event in self.events[:events] for part in (*pause, Send(event)))
+        return Exchange(200, EVENT_STREAM, steps=steps, ending=ending)
+
+
+def _event(payload: Any) -> bytes:  # noqa: ANN401 - why: any JSON
+    text = payload if isinstance(payload, str) else _json(payload)
+    return f"data: {text}\n\n".encode()
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - why: any JSON
+    # Characters as they are, so that a stream can be cut inside one.
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# What each says of itself decides over a status 429 and over the 200 of a stream alike.
+_OPENAI_ERRORS: Final = {
+    "RATE_LIMIT": {"message": "slow down", "type": "rate_limit_error", "code": None},
+    "QUOTA": {"message": "no more", "type": "insufficient_quota", "code": "insufficient_quota"},
+    "CONTEXT_WINDOW_EXCEEDED": {
+        "message": "too much",
+        "type": "invalid_request_error",
+        "code": "context_length_exceeded",
+    },
+}
 
 
 def _openai_chat(pieces: Sequence[str]) -> GoodStream:
-    def chunk(delta: Any, finish: str | None) -> bytes:
+    def chunk(delta: Any, finish: str | None) -> bytes:  # noqa: ANN401 - why: any JSON
         return _event(
             {
                 "id": "chatcmpl-1",
@@ -59,22 +118,28 @@ def _openai_chat(pieces: Sequence[str]) -> GoodStream:
             }
         )
 
-    error = {"error": {"message": "slow down", "type": "rate_limit_error", "code": None}}
     return GoodStream(
         deltas=tuple(chunk({"content": piece}, None) for piece in pieces),
         closing=(chunk({}, "stop"),),
         terminal=_event("[DONE]"),
         pieces=tuple(pieces),
-        error_frame=_event(error),
-        error_body=json.dumps(error).encode(),
+        errors=tuple(
+            WireError(
+                code=code, body=_json({"error": error}).encode(), frame=_event({"error": error})
+            )
+            for code, error in _OPENAI_ERRORS.items()
+        ),
+        evidence={"finish-reason": len(pieces) + 1},
     )
 
 
-GOOD_STREAMS: Final = {"openai-chat": _openai_chat}
+GOOD_STREAMS: Final[Mapping[str, Callable[[Sequence[str]], GoodStream]]] = {
+    "openai-chat": _openai_chat
+}
 
 
 def good_stream(
-    dialects: Sequence[str], pieces: Sequence[str] = ("one ", "two")
+    dialects: Sequence[str], pieces: Sequence[str] = TWO_PIECES
 ) -> GoodStream | None:
     """Return a good answer in the first of ``dialects`` that the kit can write, or None."""
     for dialect in dialects:

@@ -189,7 +189,7 @@ class _Caller:
         content: int,
         act: Callable[[], object],
     ) -> None:
-        if moment is None or moment.before or moment.after_chunks != content:
+        if moment is None or moment.before or (moment.after_chunks or 0) != content:
             return
         delay_s = (moment.at_idles or SOON_IDLES) * self.idle_s
 

@@ -66,7 +66,7 @@ def exchanges(case: Case, setting: Setting) -> tuple[Exchange, ...]:
 
 def _exchange(exchange: CaseExchange, setting: Setting) -> Exchange:
     return Exchange(
-        exchange.status,
+        None if exchange.end == "refuse" else exchange.status,
         headers(exchange.headers, setting),
         interim=tuple(
             Interim(interim.status, headers(interim.headers, setting))

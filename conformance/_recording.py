@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -160,7 +160,21 @@ def read_recording(text: str, *, name: str) -> Recording:
 def recording_text(recording: Recording) -> str:
     """Return the contents of the recording's file; ``read_recording`` is its inverse."""
     data = recording.model_dump(mode="json", exclude_defaults=True)
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    return _laid_out(data) + "\n"
+
+
+def _laid_out(value: Any, *, depth: int = 0) -> str:
+    """Return JSON with a line for each read, and one for all headers: diffs stay readable."""
+    if depth == 2 or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    inner = (
+        [f"{json.dumps(key)}: {_laid_out(item, depth=depth + 1)}" for key, item in value.items()]
+        if isinstance(value, dict)
+        else [_laid_out(item, depth=depth + 1) for item in value]
+    )
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    lines = ",\n".join("  " * (depth + 1) + line for line in inner)
+    return f"{left}\n{lines}\n{'  ' * depth}{right}"
 
 
 def recording_names(folder: Traversable = RECORDINGS) -> list[str]:

@@ -21,11 +21,15 @@ class Status(StrEnum):
     """A SHOULD or MAY that is not kept."""
     NA = "NA"
     """It needs a capability that the adapter does not declare."""
+    XFAIL = "XFAIL"
+    """It failed as its entry in the known-failures file says."""
+    STALE = "STALE"
+    """A known failure that passes, fails otherwise, has expired or matches nothing."""
     HARNESS = "HARNESS"
     """The kit itself failed: not the adapter's doing."""
 
 
-BAD = frozenset({Status.FAIL, Status.WRONG_REASON})
+BAD = frozenset({Status.FAIL, Status.WRONG_REASON, Status.STALE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,29 @@ class Result:
 
 @dataclass(slots=True)
 class Run:
-    """All verdicts of one run."""
+    """All verdicts of one run.
+
+    Attributes:
+        target: As it was asked for.
+        edition: Of the requirement catalogue.
+        seed: Of the seeded splits.
+        profile: The profile that was judged, or None.
+        backend: ``asyncio`` or ``trio``.
+        client: Which HTTP client the adapter used, in words.
+        dialects: Declared by the adapter.
+        capabilities: Declared by the adapter, sorted.
+        results: One a check, in the order of the catalogue.
+        elapsed_s: Of the whole run.
+    """
 
     target: str
     edition: str
     seed: int
+    profile: str | None = None
+    backend: str = "asyncio"
+    client: str = "the adapter's own client"
+    dialects: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
     results: list[Result] = field(default_factory=list)
     elapsed_s: float = 0.0
 

@@ -100,7 +100,16 @@ class Runner:
         """Run ``planned`` and return every verdict; ``on_result`` hears of each as it falls."""
         begun = time.monotonic()
         planned = list(planned)
-        run = Run(self.target.name, load_catalogue().edition, self.seed)
+        run = Run(
+            self.target.name,
+            load_catalogue().edition,
+            self.seed,
+            profile=self.target.profile,
+            backend=self.means.backend,
+            client=self.means.client,
+            dialects=self.target.declaration.dialects,
+            capabilities=tuple(sorted(self.target.capabilities)),
+        )
 
         def take(result: Result) -> None:
             run.results.append(result)

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from types import ModuleType
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from adapter_sdk import LlmRequest
+import anyio
+import httpx
 
-from ._case import RequestName
+from adapter_sdk import Chunk, Finish, FinishReason, LlmError, LlmRequest
+from adapter_sdk.testing import Exchange, Scripted, Split, run_virtual, scripted_client
+
+from ._case import Call, RequestName
 from ._conversations import CONVERSATIONS
-from ._good_streams import GoodStream, good_stream
-from ._judge import Difference
-from ._lanes import PROGRESS_IDLES_ELSEWHERE, Means, close, run_on
+from ._good_streams import TWO_PIECES, GoodStream, good_stream
+from ._judge import Difference, shown
+from ._lanes import (
+    PATIENCE_IDLES,
+    PATIENCE_S,
+    PROGRESS_IDLES_ELSEWHERE,
+    Means,
+    close,
+    run_on,
+)
+from ._observe import Observation, observe
 from ._target import Target
 
 T = TypeVar("T")
+
+Sweep: TypeAlias = Literal["smoke", "full"]
+
+# Closing sockets takes milliseconds; what takes longer waits for something.
+CLOSING_LIMIT_S: Final = 2.0
+
+# No name server answers for it (RFC 6761 section 6.4).
+IN_PROCESS_URL: Final = "http://in-process.invalid"
+
+
+class AdapterRaisedError(Exception):
+    """The adapter raised, or hung, where a scenario made or closed it."""
+
+    def __init__(self, where: str, expected: str, got: str) -> None:
+        super().__init__(f"{where}: {got}")
+        self.difference = Difference(where, expected, got)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +56,32 @@ class Bench:
     target: Target
     means: Means
     seed: int
+    sweep: Sweep = "smoke"
     credential: str = field(default_factory=lambda: f"sk-dsh-{secrets.token_hex(6)}")
 
     @property
     def idle_s(self) -> float:
-        """The idle limit that ``adapter`` sets, in seconds."""
+        """The idle limit that the adapters get, in seconds."""
         return self.means.idle_s
+
+    @property
+    def patience_s(self) -> float:
+        """When a call counts as hung, in seconds."""
+        return PATIENCE_S + PATIENCE_IDLES * self.idle_s
+
+    @property
+    def library(self) -> ModuleType:
+        """The client library whose ``AsyncClient`` is injected."""
+        return self.means.library or httpx
 
     @property
     def good(self) -> GoodStream:
         """A good answer in the target's dialect; scenarios that need one declare so."""
-        stream = good_stream(self.target.declaration.dialects)
+        return self.good_of(TWO_PIECES)
+
+    def good_of(self, pieces: Sequence[str]) -> GoodStream:
+        """Return a good answer whose text is ``pieces``, in the target's dialect."""
+        stream = good_stream(self.target.declaration.dialects, pieces)
         assert stream is not None  # noqa: S101 - why: `needs_good_stream` was checked before
         return stream
 
@@ -44,28 +89,107 @@ class Bench:
         """Return a reference conversation with the target's model."""
         return CONVERSATIONS[name](self.target.declaration.model)
 
-    def adapter(self, base_url: str, **options: Any) -> Any:
-        """Return an adapter with the kit's limits; ``options`` override them."""
+    def client(self, **options: Any) -> Any:  # noqa: ANN401 - why: two libraries
+        """Return a client to inject, without limits of its own; its maker closes it."""
+        return self.library.AsyncClient(**{"timeout": None, **options})
+
+    @contextlib.asynccontextmanager
+    async def adapter(self, base_url: str, **options: Any) -> AsyncIterator[Any]:
+        """An adapter with the kit's limits, closed at the end; ``options`` override them.
+
+        Raises:
+            AdapterRaisedError: The factory or ``aclose`` raised or hung.
+        """
         defaults: dict[str, Any] = {
             "api_key": self.credential,
             "idle_timeout": self.idle_s,
             "progress_timeout": PROGRESS_IDLES_ELSEWHERE * self.idle_s,
         }
+        own = None
         if "http_client" not in options and self.means.library is not None:
-            options["http_client"] = self.means.library.AsyncClient(timeout=None)
-        return self.target.make(base_url=base_url, **{**defaults, **options})
+            own = options["http_client"] = self.client()
+        try:
+            adapter = _made(self.target, {"base_url": base_url, **defaults, **options})
+            try:
+                yield adapter
+            finally:
+                await _closed(adapter)
+        finally:
+            if own is not None:
+                await own.aclose()
+
+    @contextlib.asynccontextmanager
+    async def in_process(
+        self, exchanges: Sequence[Exchange], *, split: Split | None = None, **options: Any
+    ) -> AsyncIterator[tuple[Any, Scripted]]:
+        """An adapter over a scripted client, without a socket; see ``adapter``."""
+        scripted = scripted_client(exchanges, split=split, library=self.library)
+        try:
+            async with self.adapter(
+                IN_PROCESS_URL, http_client=scripted.client, **options
+            ) as adapter:
+                yield adapter, scripted
+        finally:
+            await scripted.client.aclose()
+
+    async def call(
+        self,
+        adapter: Any,  # noqa: ANN401 - why: any adapter
+        request: LlmRequest | None = None,
+        how: Call | None = None,
+        *,
+        patience_s: float | None = None,
+    ) -> Observation:
+        """Make one call and return what its caller saw; ``how`` is what the caller does."""
+        return await observe(
+            adapter.stream,
+            request or self.request(),
+            how or Call(),
+            idle_s=self.idle_s,
+            patience_s=self.patience_s if patience_s is None else patience_s,
+        )
+
+    async def first_answer(self, base_url: str, **options: Any) -> Observation:
+        """Make an adapter and one call; a refusal by the factory counts as the call's failure."""
+        try:
+            async with self.adapter(base_url, **options) as adapter:
+                return await self.call(adapter)
+        except AdapterRaisedError as raised:
+            refusal = raised.__cause__
+            if not isinstance(refusal, LlmError):
+                raise
+            finish: Chunk = Finish(FinishReason("error", refusal.failure))
+            return Observation("failure", [(0.0, finish)])
 
     def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """Run ``call`` in an event loop of the run's backend."""
         result: T = run_on(self.means.backend, call)
         return result
 
-    async def close(self, adapter: Any) -> None:
-        """Close an adapter that ``adapter`` made."""
-        await close(adapter)
+
+def _made(target: Target, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - why: any adapter
+    try:
+        return target.make(**arguments)
+    except Exception as error:
+        said = shown(f"{type(error).__name__}: {error}")
+        raise AdapterRaisedError("the factory", "an adapter", said) from error
+
+
+async def _closed(adapter: Any) -> None:  # noqa: ANN401 - why: any adapter
+    with anyio.move_on_after(CLOSING_LIMIT_S) as limit:
+        try:
+            await close(adapter)
+        except Exception as error:
+            said = shown(f"{type(error).__name__}: {error}")
+            raise AdapterRaisedError("aclose()", "closes and returns None", said) from error
+    if limit.cancelled_caught:
+        raise AdapterRaisedError(
+            "aclose()", f"returns within {CLOSING_LIMIT_S:g} s", "it was still waiting"
+        )
 
 
 RunScenario: TypeAlias = Callable[[Bench], Iterable[Difference]]
+AsyncScenario: TypeAlias = Callable[[Bench], Coroutine[Any, Any, list[Difference]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +220,48 @@ class Scenario:
     def id(self) -> str:
         """The check's id."""
         return f"{self.requirement.replace('-', '_')}/{self.name}"
+
+
+def scenario(
+    requirement: str,
+    title: str,
+    *,
+    needs: tuple[str, ...] = (),
+    needs_good_stream: bool = False,
+    needs_client: bool = False,
+    timed: bool = False,
+    virtual: bool = False,
+) -> Callable[[AsyncScenario], Scenario]:
+    """Make a ``Scenario`` of an async function, which gives it its name.
+
+    Args:
+        requirement: See ``Scenario``, like the rest.
+        title: See ``Scenario``.
+        needs: See ``Scenario``.
+        needs_good_stream: See ``Scenario``.
+        needs_client: See ``Scenario``.
+        timed: See ``Scenario``.
+        virtual: Run it under virtual time; it opens no socket.
+    """
+
+    def made(check: AsyncScenario) -> Scenario:
+        def run(bench: Bench) -> list[Difference]:
+            try:
+                if virtual:
+                    return run_virtual(bench.means.backend, check, bench)
+                return bench.run(lambda: check(bench))
+            except AdapterRaisedError as raised:
+                return [raised.difference]
+
+        return Scenario(
+            name=check.__name__,
+            requirement=requirement,
+            title=title,
+            run=run,
+            needs=needs,
+            needs_good_stream=needs_good_stream,
+            needs_client=needs_client,
+            timed=timed,
+        )
+
+    return made

@@ -19,13 +19,17 @@ _COLOURS: Final = {
     Status.WRONG_REASON: "red",
     Status.WARN: "yellow",
     Status.NA: "bright_black",
+    Status.XFAIL: "cyan",
+    Status.STALE: "red",
     Status.HARNESS: "magenta",
 }
 _ORDER: Final = (
     Status.HARNESS,
     Status.FAIL,
     Status.WRONG_REASON,
+    Status.STALE,
     Status.WARN,
+    Status.XFAIL,
     Status.PASS,
     Status.NA,
 )
@@ -137,6 +141,8 @@ def headline(run: Run) -> str:
             (Status.PASS, "passed"),
             (Status.FAIL, "failed"),
             (Status.WRONG_REASON, "failed for the wrong reason"),
+            (Status.STALE, "stale"),
+            (Status.XFAIL, "failed as known"),
             (Status.WARN, "warned"),
             (Status.HARNESS, "broken in the kit"),
             (Status.NA, "not applicable"),

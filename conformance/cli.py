@@ -106,9 +106,9 @@ def run_command(
     if not planned:
         click.echo("dsh-conformance: the selection matches no check", err=True)
         sys.exit(NOTHING_RAN)
-    used = "the adapter's own client" if library is None else "httpx2"
     click.echo(
-        f"dsh-conformance {load_catalogue().edition}  {target}  {backend}, {used}, seed {seed}"
+        f"dsh-conformance {load_catalogue().edition}  {target}  "
+        f"{backend}, {means.client}, seed {seed}"
     )
     with loopback_only():
         _probe(judged)
