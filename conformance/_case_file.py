@@ -21,6 +21,7 @@ ANY_DIALECT = "any"
 class CaseError(ValueError):
     """A case file that cannot be used; the text says where and what."""
 
+
 # Before a response has a status, a connection can end in these ways.
 _ENDINGS_WITHOUT_STATUS = (
     "hold-before-headers",

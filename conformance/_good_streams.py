@@ -84,12 +84,12 @@ class GoodStream:
         return Exchange(200, EVENT_STREAM, steps=steps, ending=ending)
 
 
-def _event(payload: Any) -> bytes:  # noqa: ANN401 - why: any JSON
+def _event(payload: Any) -> bytes:
     text = payload if isinstance(payload, str) else _json(payload)
     return f"data: {text}\n\n".encode()
 
 
-def _json(value: Any) -> str:  # noqa: ANN401 - why: any JSON
+def _json(value: Any) -> str:
     # Characters as they are, so that a stream can be cut inside one.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -107,7 +107,7 @@ _OPENAI_ERRORS: Final = {
 
 
 def _openai_chat(pieces: Sequence[str]) -> GoodStream:
-    def chunk(delta: Any, finish: str | None) -> bytes:  # noqa: ANN401 - why: any JSON
+    def chunk(delta: Any, finish: str | None) -> bytes:
         return _event(
             {
                 "id": "chatcmpl-1",
@@ -138,9 +138,7 @@ GOOD_STREAMS: Final[Mapping[str, Callable[[Sequence[str]], GoodStream]]] = {
 }
 
 
-def good_stream(
-    dialects: Sequence[str], pieces: Sequence[str] = TWO_PIECES
-) -> GoodStream | None:
+def good_stream(dialects: Sequence[str], pieces: Sequence[str] = TWO_PIECES) -> GoodStream | None:
     """Return a good answer in the first of ``dialects`` that the kit can write, or None."""
     for dialect in dialects:
         if dialect in GOOD_STREAMS:

@@ -114,7 +114,7 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
         script = exchanges(case, setting)
         with FaultServer(script) as server:
             key = f"sk-dsh-{setting.nonce}"
-            begun = time.monotonic()
+            begun = [time.monotonic()]
 
             async def call() -> tuple[Observation, list[SeenConnection]]:
                 client = None if means.library is None else client_of(means.library)
@@ -125,6 +125,7 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
                     **_limits(case, idle_s),
                 )
                 try:
+                    begun[:] = [time.monotonic()]
                     seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
                     busy = await anyio.to_thread.run_sync(server.wait_until_released, RELEASE_S)
                     return seen, busy
@@ -139,7 +140,7 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
             return Played(
                 seen=seen,
                 differences=tuple(judge(case, seen, wire)),
-                timeline=_timeline(seen, server.timeline(), begun),
+                timeline=_timeline(seen, server.timeline(), begun[0]),
                 requests=tuple(server.requests),
                 unreleased=tuple(busy),
                 trouble=trouble,

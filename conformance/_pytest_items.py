@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from ._case_file import CaseError, cases_in, merged, shipped_cases
+from ._known_failures import KnownFailures, KnownFailuresError, read_known_failures
 from ._lanes import Means
 from ._loopback_only import loopback_only
 from ._result import BAD, Result, Status
@@ -16,6 +18,7 @@ from ._selection import SelectionError, selected
 from ._target import TargetError, load_target
 from ._terminal import failure_report
 
+_KNOWN: pytest.StashKey[KnownFailures] = pytest.StashKey()
 _PLANS: pytest.StashKey[list[Planned]] = pytest.StashKey()
 
 
@@ -42,12 +45,17 @@ def planned_checks(config: pytest.Config) -> list[Planned]:
                 seed=config.getoption("--dsh-seed"),
             )
             plan = runner.plan() + runner.plan_invariants()
+            known = config.getoption("--dsh-known-failures")
+            if known:
+                entries = read_known_failures(Path(known), known_ids={p.check.id for p in plan})
+                runner.known = KnownFailures(entries, today=datetime.now(UTC).date())
             checks = selected(
                 [item.check for item in plan],
                 config.getoption("--dsh-select"),
                 dialect_of={case.id: case.dialect for case in cases},
             )
-        except (TargetError, CaseError, SelectionError) as error:
+            config.stash[_KNOWN] = runner.known
+        except (KnownFailuresError, TargetError, CaseError, SelectionError) as error:
             raise pytest.UsageError(str(error)) from error
         chosen = {check.id for check in checks}
         config.stash[_PLANS] = [item for item in plan if item.check.id in chosen]
@@ -57,11 +65,13 @@ def planned_checks(config: pytest.Config) -> list[Planned]:
 def judge_item(planned: Planned, config: pytest.Config) -> None:
     """Run one check and tell pytest: pass, skip with its reason, warn, or fail with the report."""
     with loopback_only():
-        result = planned.run()
+        result = config.stash[_KNOWN].judge(planned.run())
     if result.status is Status.NA:
         pytest.skip(result.note)
     if result.status is Status.PASS:
         return
+    if result.status is Status.XFAIL:
+        pytest.xfail(result.note)
     report = report_of(result, config)
     if result.status in BAD or result.status is Status.HARNESS:
         pytest.fail(report, pytrace=False)

@@ -132,7 +132,8 @@ def derive(
         "end_at_ms": last_ms,
         "sha256": sha256_of(reads),
     }
-    return Recording.model_validate({**dict(source), **changes})
+    kept = {field: getattr(source, field) for field in Recording.model_fields}
+    return Recording.model_validate({**kept, **changes})
 
 
 def read_recording(text: str, *, name: str) -> Recording:

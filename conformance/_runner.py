@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 from adapter_sdk import codes
@@ -19,6 +20,7 @@ from ._checks import check_of, missing_capability, not_applicable
 from ._good_streams import good_stream
 from ._invariants import INVARIANTS, Invariant
 from ._judge import Difference
+from ._known_failures import KnownFailures
 from ._lanes import Means, Played, fits_in_process, play_in_process, play_on_socket
 from ._result import Check, Result, Run, Status
 from ._scenario import Bench, Scenario
@@ -52,6 +54,7 @@ class Runner:
         seed: Of the seeded splits.
         jobs: Timed checks that run side by side.
         in_process: Whether byte-exact cases are also played in process.
+        known: Failures that are known.
     """
 
     target: Target
@@ -61,6 +64,7 @@ class Runner:
     seed: int = 1
     jobs: int = 8
     in_process: bool = True
+    known: KnownFailures = field(default_factory=lambda: KnownFailures((), today=date.max))
     _violations: dict[str, tuple[str, Difference]] = field(default_factory=dict, init=False)
     _plays: int = field(default=0, init=False)
     _played: set[str] = field(default_factory=set, init=False)
@@ -112,6 +116,7 @@ class Runner:
         )
 
         def take(result: Result) -> None:
+            result = self.known.judge(result)
             run.results.append(result)
             on_result(result)
 
@@ -124,6 +129,9 @@ class Runner:
                 take(future.result())
         for result in self._invariant_results({p.check.requirement.id for p in planned}):
             take(result)
+        for result in self.known.left_over():
+            run.results.append(result)
+            on_result(result)
         order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
         run.results.sort(key=lambda r: (order[r.check.requirement.id], r.check.id))
         run.elapsed_s = time.monotonic() - begun

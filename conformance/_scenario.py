@@ -89,7 +89,7 @@ class Bench:
         """Return a reference conversation with the target's model."""
         return CONVERSATIONS[name](self.target.declaration.model)
 
-    def client(self, **options: Any) -> Any:  # noqa: ANN401 - why: two libraries
+    def client(self, **options: Any) -> Any:
         """Return a client to inject, without limits of its own; its maker closes it."""
         return self.library.AsyncClient(**{"timeout": None, **options})
 
@@ -134,7 +134,7 @@ class Bench:
 
     async def call(
         self,
-        adapter: Any,  # noqa: ANN401 - why: any adapter
+        adapter: Any,
         request: LlmRequest | None = None,
         how: Call | None = None,
         *,
@@ -167,7 +167,7 @@ class Bench:
         return result
 
 
-def _made(target: Target, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - why: any adapter
+def _made(target: Target, arguments: dict[str, Any]) -> Any:
     try:
         return target.make(**arguments)
     except Exception as error:
@@ -175,7 +175,7 @@ def _made(target: Target, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - w
         raise AdapterRaisedError("the factory", "an adapter", said) from error
 
 
-async def _closed(adapter: Any) -> None:  # noqa: ANN401 - why: any adapter
+async def _closed(adapter: Any) -> None:
     with anyio.move_on_after(CLOSING_LIMIT_S) as limit:
         try:
             await close(adapter)

@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal, NoReturn, cast
@@ -17,6 +18,7 @@ from ._case import Case
 from ._case_file import CaseError, cases_in, merged, shipped_cases
 from ._catalogue import load_catalogue
 from ._explain import catalogue_data, explanation
+from ._known_failures import KnownFailures, KnownFailuresError, read_known_failures
 from ._lanes import Means
 from ._loopback_only import loopback_only
 from ._result import Result, Run
@@ -77,6 +79,12 @@ def command() -> None:
 @click.option("--profile", help="A profile that the adapter declares.")
 @click.option("--level", type=click.Choice(["must", "should", "may"]), help="Up to this level.")
 @click.option("--cases", type=click.Path(path_type=Path), help="A folder of more case files.")
+@click.option(
+    "--known-failures",
+    "known",
+    type=click.Path(path_type=Path),
+    help="A TOML file of failures that are known; always strict.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the seeded splits.")
 @click.option("--backend", type=click.Choice(["asyncio", "trio"]), default="asyncio")
 @click.option("--httpx2", is_flag=True, help="Pass an httpx2 client to the adapter.")
@@ -90,6 +98,7 @@ def run_command(
     profile: str | None,
     level: str | None,
     cases: Path | None,
+    known: Path | None,
     seed: int,
     backend: str,
     httpx2: bool,
@@ -102,6 +111,8 @@ def run_command(
     library = _httpx2() if httpx2 else None
     means = Means(backend=cast(Literal["asyncio", "trio"], backend), library=library)
     runner = Runner(judged, _cases(cases), SCENARIOS, means=means, seed=seed, jobs=jobs)
+    if known is not None:
+        runner.known = _known(known, runner)
     planned = _selected(runner.plan(), _narrowed(select, level), runner.cases)
     if not planned:
         click.echo("dsh-conformance: the selection matches no check", err=True)
@@ -214,6 +225,15 @@ def _cases(folder: Path | None) -> tuple[Case, ...]:
         return merged(shipped_cases(), () if folder is None else cases_in(folder))
     except CaseError as error:
         raise UsageError(str(error)) from error
+
+
+def _known(path: Path, runner: Runner) -> KnownFailures:
+    ids = {item.check.id for item in runner.plan() + runner.plan_invariants()}
+    try:
+        entries = read_known_failures(path, known_ids=ids)
+    except KnownFailuresError as error:
+        raise UsageError(str(error)) from error
+    return KnownFailures(entries, today=datetime.now(UTC).date())
 
 
 def _narrowed(select: Sequence[str], level: str | None) -> tuple[str, ...]:

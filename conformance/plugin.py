@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--dsh-profile", metavar="NAME", help="a profile that the adapter declares")
     group.addoption("--dsh-cases", metavar="DIR", help="a folder of more case files")
+    group.addoption("--dsh-known-failures", metavar="FILE", help="failures that are known; strict")
     group.addoption(
         "--dsh-select",
         metavar="SELECT",

@@ -34,24 +34,28 @@ def changed(old: str, new: str) -> str:
         pytest.param("x = ", "no TOML", id="no-toml"),
         pytest.param(changed('dialect = "any"', ""), "dialect: field required", id="missing-key"),
         pytest.param(changed("outcome", "outcom"), "expect.outcom: no such key", id="unknown-key"),
-        pytest.param(changed('"failure"', '"sucess"'), "expect.outcome: belongs here", id="bad-word"),
+        pytest.param(
+            changed('"failure"', '"sucess"'), "expect.outcome: belongs here", id="bad-word"
+        ),
         pytest.param(changed("401", "4001"), "exchange.0.status", id="bad-status"),
         pytest.param(changed("401", '"401"'), "exchange.0.status", id="status-is-a-string"),
         pytest.param(changed("code-auth", "code-nosuch"), "no requirement", id="unknown-id"),
         pytest.param(changed("code-auth", "code-quota"), "belongs in a folder", id="wrong-folder"),
         pytest.param(
-            changed('"eof"', '"hold-before-headers"'), "status: has none", id="status-before-headers"
+            changed('"eof"', '"hold-before-headers"'),
+            "status: has none",
+            id="status-before-headers",
         ),
         pytest.param(changed("status = 401", ""), "status: is missing", id="no-status"),
         pytest.param(
             changed('end = "eof"', 'body = "x"\nsend = ["y"]'), "a body and steps", id="both-bodies"
         ),
         pytest.param(
-            changed('end = "eof"', "send = [{nosuch = 1}]"), "a step is a string or one of", id="step"
+            changed('end = "eof"', "send = [{nosuch = 1}]"),
+            "a step is a string or one of",
+            id="step",
         ),
-        pytest.param(
-            changed('end = "eof"', 'send = [{b64 = "*"}]'), "no base64", id="no-base64"
-        ),
+        pytest.param(changed('end = "eof"', 'send = [{b64 = "*"}]'), "no base64", id="no-base64"),
         pytest.param(
             changed('"failure"', '"success"'), "expect.failure: stands", id="failure-of-a-success"
         ),

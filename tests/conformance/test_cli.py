@@ -116,9 +116,7 @@ def test_the_report_of_a_failure(
         pytest.param(
             ["deepseek", "code_auth", "level:should"], 5, "matches no check", id="nothing-selected"
         ),
-        pytest.param(
-            ["deepseek", "code_challenge_page"], 5, "", id="no-must-checked"
-        ),
+        pytest.param(["deepseek", "code_challenge_page"], 5, "", id="no-must-checked"),
     ],
 )
 def test_a_mistake_gets_one_line_and_the_exit_code_of_its_kind(

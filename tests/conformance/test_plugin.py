@@ -69,7 +69,13 @@ def test_a_failure_shows_the_report_of_the_command_and_no_traceback(tmp_path: Pa
     target = f"{MUTANTS}:AuthAsInvalidRequest"
 
     ran = run_pytest(
-        tmp_path, "--pyargs", "conformance.suite", "--dsh-adapter", target, "--dsh-select", "code_auth/bare_401"
+        tmp_path,
+        "--pyargs",
+        "conformance.suite",
+        "--dsh-adapter",
+        target,
+        "--dsh-select",
+        "code_auth/bare_401",
     )
 
     assert "differs  code: expected AUTH, got INVALID_REQUEST" in ran.stdout
@@ -94,7 +100,10 @@ def test_a_failure_shows_the_report_of_the_command_and_no_traceback(tmp_path: Pa
 def test_a_mistake_is_a_usage_error(tmp_path: Path, arguments: list[str], says: str) -> None:
     ran = run_pytest(tmp_path, "--pyargs", "conformance.suite", *arguments)
 
-    assert ran.returncode == pytest.ExitCode.USAGE_ERROR or ran.returncode == pytest.ExitCode.INTERRUPTED
+    assert (
+        ran.returncode == pytest.ExitCode.USAGE_ERROR
+        or ran.returncode == pytest.ExitCode.INTERRUPTED
+    )
     assert says in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stdout
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Self
 
 from typing_extensions import override
 
 from adapter_sdk import (
+    STOP,
     AbortSignal,
     BaseAdapter,
     Chunk,
@@ -57,7 +58,7 @@ class _Twice:
     def __aiter__(self) -> AsyncIterator[Chunk]:
         return self.current
 
-    async def __aenter__(self) -> _Twice:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -88,11 +89,9 @@ class _Credulous(_Twice):
 
     @override
     async def _chunks(self) -> AsyncIterator[Chunk]:
-        from adapter_sdk import STOP
-
         async for chunk in self.source:
-            if isinstance(chunk, Finish) and chunk.failure is not None:
-                if chunk.failure.code == codes.STREAM_CLOSED:
-                    yield Finish(STOP)
-                    return
+            failure = chunk.failure if isinstance(chunk, Finish) else None
+            if failure is not None and failure.code == codes.STREAM_CLOSED:
+                yield Finish(STOP)
+                return
             yield chunk
