@@ -14,6 +14,7 @@ from typing import Final
 from adapter_sdk import codes
 from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
 
+from ._bounded import StuckError, bounded
 from ._case import Case
 from ._catalogue import Requirement, load_catalogue
 from ._checks import check_of, missing_capability, not_applicable
@@ -31,6 +32,9 @@ from ._target import Target
 SECOND_LOOK: Final = 4.0
 
 SEEDED_SPLITS: Final = 2
+
+# The longest check takes some seconds on a busy machine.
+STUCK_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +277,11 @@ class Runner:
     def _guarded(self, check: Check, run: Callable[[], Result]) -> Result:
         """A kit that fails says so and blames nobody."""
         try:
-            return run()
+            return bounded(run, limit_s=STUCK_S)
+        except StuckError as error:
+            status = Status.FAIL if check.requirement.level == "must" else Status.WARN
+            said = f"the call: expected an end, got {error}: it blocks its thread"
+            return Result(check=check, status=status, differences=(said,), elapsed_s=STUCK_S)
         except Exception as error:  # noqa: BLE001 - why: the verdict HARNESS is for all of them
             last = traceback.extract_tb(error.__traceback__)[-1]
             note = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
