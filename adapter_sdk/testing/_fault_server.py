@@ -157,6 +157,10 @@ class FaultServer:
         """
         return self._journal.delivery(exchange, within_s=within_s)
 
+    def wait_for_requests(self, count: int, timeout_s: float) -> bool:
+        """Wait until ``count`` requests have come, whole; return whether they have."""
+        return self._journal.wait_for_requests(count, timeout_s)
+
     def wait_until_released(self, timeout_s: float) -> list[SeenConnection]:
         """Wait until no connection is in use; return those that still are after ``timeout_s``.
 

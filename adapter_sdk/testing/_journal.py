@@ -87,6 +87,11 @@ class Journal:
             self._changed.wait_for(lambda: not any(map(unwanted, self.connections())), timeout_s)
             return list(filter(unwanted, self.connections()))
 
+    def wait_for_requests(self, count: int, timeout_s: float) -> bool:
+        """Wait until ``count`` requests have come; return whether they have."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._requests) >= count, timeout_s)
+
     def requests(self) -> list[SeenRequest]:
         """Return every request so far, in order."""
         with self._changed:
