@@ -11,6 +11,10 @@ LONGEST_LIMIT_S: Final = 2_147_483.647
 DEFAULT_IDLE_TIMEOUT_S: Final = 300.0
 DEFAULT_PROGRESS_TIMEOUT_S: Final = 900.0
 
+# How long a caller waits for something that is slow to close. A socket closes in less than a
+# millisecond; what takes longer goes on behind the caller's back.
+CLOSING_S: Final = 0.1
+
 
 def checked_limit(name: str, seconds: object) -> float:
     """Return ``seconds`` as a float.

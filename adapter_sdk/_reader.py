@@ -16,6 +16,7 @@ import anyio
 
 from ._abort import AbortSignal
 from ._clock import Clock
+from ._limits import CLOSING_S
 from ._tasks import OwnTask, new_wakeup, spawn
 from ._watchdog import Deadline, Expiry, IdleWatchdog
 
@@ -23,10 +24,6 @@ T = TypeVar("T")
 
 # Reads that wait for a slow consumer; with 64 KiB a read, half a megabyte a stream.
 READ_AHEAD: Final = 8
-
-# How long a caller waits for a source that is slow to close. Closing a socket takes less than
-# a millisecond; what takes longer goes on behind the caller's back.
-CLOSING_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)

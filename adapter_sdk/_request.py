@@ -80,4 +80,6 @@ class LlmRequest:
 
 
 def _is_finite_number(value: object) -> bool:
-    return type(value) in (int, float) and -math.inf < value < math.inf
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -math.inf < value < math.inf
