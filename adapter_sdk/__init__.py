@@ -41,6 +41,7 @@ from ._declaration import Capability, Declaration
 from ._dialect import Dialect, InBandError, Json, ProtocolFault, Translator
 from ._failure import LlmError, LlmFailure, local_error
 from ._failure_class import FailureClass, classify_failure
+from ._http import ResponseHead, WireRequest
 from ._messages import Message, assistant, system, user
 from ._request import LlmRequest, Tool
 from ._request_id import ProviderRequestId
@@ -89,6 +90,7 @@ __all__ = [
     "ReasoningBlock",
     "ReasoningDelta",
     "Registration",
+    "ResponseHead",
     "SseDecoder",
     "SseEvent",
     "TextBlock",
@@ -100,6 +102,7 @@ __all__ = [
     "ToolResultBlock",
     "Translator",
     "UsageReport",
+    "WireRequest",
     "assistant",
     "classify_failure",
     "codes",

@@ -9,6 +9,7 @@ from ._case import Case
 from ._catalogue import Requirement, load_catalogue
 from ._invariants import INVARIANTS, Invariant
 from ._scenario import Scenario
+from ._sweep import sweep_checks
 
 
 def catalogue_data(cases: Sequence[Case], scenarios: Sequence[Scenario]) -> dict[str, Any]:
@@ -46,6 +47,11 @@ def _checks(
             scenario.requirement,
             {"id": scenario.id, "kind": "scenario", "dialect": "any", "title": scenario.title},
         )
+    for check in sweep_checks():
+        yield (
+            check.requirement.id,
+            {"id": check.id, "kind": "sweep", "dialect": "any", "title": check.title},
+        )
     for invariant in INVARIANTS:
         yield (
             invariant.requirement,
@@ -62,10 +68,13 @@ def explanation(wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario
     for case in cases:
         if case.id == wanted:
             return _case_text(case)
-    coded: list[Scenario | Invariant] = [*scenarios, *INVARIANTS]
-    for check in coded:
+    for check in sweep_checks():
         if check.id == wanted:
-            return _coded_text(check.id, check.title, catalogue[check.requirement])
+            return _coded_text(check.id, check.title, check.requirement)
+    coded: list[Scenario | Invariant] = [*scenarios, *INVARIANTS]
+    for item in coded:
+        if item.id == wanted:
+            return _coded_text(item.id, item.title, catalogue[item.requirement])
     return None
 
 

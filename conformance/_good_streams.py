@@ -1,4 +1,4 @@
-"""One good answer per dialect, for checks that need a call to succeed. Facts of the wire, as data."""
+"""One good answer per dialect, for checks that need a call to succeed. Facts as data."""
 
 from __future__ import annotations
 

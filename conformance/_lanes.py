@@ -6,7 +6,8 @@ import functools
 import secrets
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import ModuleType
@@ -180,35 +181,49 @@ def play_in_process(case: Case, target: Target, means: Means, *, split: Split | 
         means: Backend and library.
         split: How the bytes are cut into reads.
     """
+    return run_virtual(means.backend, lambda: in_process(case, target, means, split=split))
+
+
+async def in_process(case: Case, target: Target, means: Means, *, split: Split | None) -> Played:
+    """Like ``play_in_process``, in a loop under virtual time that is already running."""
+    plays = in_process_at_splits(case, target, means, splits=None if split is None else [split])
+    async with aclosing(plays):
+        return await anext(plays)
+
+
+async def in_process_at_splits(
+    case: Case, target: Target, means: Means, *, splits: Sequence[Split] | None
+) -> AsyncGenerator[Played, None]:
+    """Yield one play for each split, all of them on one adapter; None: one, with its own writes."""
     idle_s = means.idle_s
     setting = _setting(case, target, idle_s, "http://other-origin.invalid")
     key = f"sk-dsh-{setting.nonce}"
-
-    async def call() -> Played:
-        scripted = new_scripted_client(exchanges(case, setting), split=split, library=means.library)
-        adapter = target.make(
-            base_url="http://in-process.invalid",
-            api_key=key,
-            http_client=scripted.client,
-            **_limits(case, idle_s),
-        )
-        try:
+    script = exchanges(case, setting) * (1 if splits is None else len(splits))
+    by_request = None if splits is None else [split for split in splits for _ in case.exchange]
+    scripted = new_scripted_client(script, split=by_request, library=means.library)
+    adapter = target.make(
+        base_url="http://in-process.invalid",
+        api_key=key,
+        http_client=scripted.client,
+        **_limits(case, idle_s),
+    )
+    try:
+        for _ in range(1 if splits is None else len(splits)):
+            before = len(scripted.requests)
             seen = await _call(case, target, adapter, idle_s, 1000 * idle_s)
-            differences = judge(case, seen, WireFacts(len(scripted.requests)))
+            differences = judge(case, seen, WireFacts(len(scripted.requests) - before))
             if scripted.open_responses:
                 left = f"{scripted.open_responses} open"
                 differences.append(Difference("responses after the call", "closed", left))
-            return Played(
+            yield Played(
                 seen=seen,
                 differences=tuple(differences),
                 timeline=_timeline(seen, [], 0.0),
                 credential=key,
             )
-        finally:
-            await close(adapter)
-            await scripted.client.aclose()
-
-    return run_virtual(means.backend, call)
+    finally:
+        await close(adapter)
+        await scripted.client.aclose()
 
 
 def fits_in_process(case: Case) -> bool:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from adapter_sdk.testing import Ending, Exchange, Interim, Pause, Send, Step
 
 from ._recording_values import Derivation, Fault, Read, RecordedEnding, Recording, sha256_of
+from ._recording_wire import FramedBy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,9 +33,11 @@ _ENDINGS: Final[dict[RecordedEnding, Ending]] = {
     "client-rst": "hold",
 }
 _ENDINGS_WITHOUT_HEAD: Final[dict[RecordedEnding, Ending]] = {
-    **_ENDINGS,
     "fin": "close-before-headers",
+    "rst": "reset",
     "open": "hold-before-headers",
+    "client-close": "hold-before-headers",
+    "client-rst": "hold-before-headers",
 }
 _ENDING_OF_FAULT: Final[dict[Fault, RecordedEnding]] = {
     "eof": "fin",
@@ -42,6 +45,10 @@ _ENDING_OF_FAULT: Final[dict[Fault, RecordedEnding]] = {
     "reset": "rst",
     "hold": "open",
 }
+# A length is broken by an early end, and where FIN is the end of the body none is too early.
+_IMPOSSIBLE: Final[frozenset[tuple[FramedBy, Fault]]] = frozenset(
+    {("length", "eof"), ("until-close", "cut")}
+)
 
 
 class RecordingError(ValueError):
@@ -103,13 +110,14 @@ def derive(
         date: Of the derivation; empty keeps the source's.
 
     Raises:
-        ValueError: A cut outside the body, or a clean end of a body that has a length.
+        ValueError: A cut outside the body, a clean end of a body that has a length, or a cut
+            where the end of the connection ends the body.
     """
     answer, size = source.answer, len(source.body)
     if answer.head is None or not 0 <= cut_at <= size:
         raise ValueError(f"cut_at: {cut_at} is not in the {size} bytes of {source.name}")
-    if end == "eof" and answer.framed_by != "chunked":
-        raise ValueError(f"end: only a chunked body can end cleanly early, not {source.name}")
+    if (answer.framed_by, end) in _IMPOSSIBLE:
+        raise ValueError(f"end: no {end} with the {answer.framed_by} framing of {source.name}")
     raw = b"".join(read.data for read in source.reads)
     first_ms = source.reads[answer.head_read].at_ms
     reads, left = [Read.of(first_ms, raw[: answer.head_bytes])], cut_at
@@ -119,7 +127,7 @@ def derive(
             framed = b"%x\r\n%b\r\n" % (len(kept), kept)
             reads.append(Read.of(read.at_ms, framed if answer.framed_by == "chunked" else kept))
     last_ms = reads[-1].at_ms
-    if end == "eof":
+    if end == "eof" and answer.framed_by == "chunked":
         reads.append(Read.of(last_ms, b"0\r\n\r\n"))
     changes = {
         "name": name,
@@ -132,8 +140,8 @@ def derive(
         "end_at_ms": last_ms,
         "sha256": sha256_of(reads),
     }
-    kept = {field: getattr(source, field) for field in Recording.model_fields}
-    return Recording.model_validate({**kept, **changes})
+    fields = {field: getattr(source, field) for field in Recording.model_fields}
+    return Recording.model_validate({**fields, **changes})
 
 
 def read_recording(text: str, *, name: str) -> Recording:

@@ -25,6 +25,7 @@ from ._known_failures import KnownFailures
 from ._lanes import Means, Played, fits_in_process, play_in_process, play_on_socket
 from ._result import Check, Result, Run, Status
 from ._scenario import Bench, Scenario
+from ._sweep import Extent, Sweep, sweeps
 from ._target import Target
 
 # A wait that a busy machine cuts short is measured again with more room; a wrong adapter is
@@ -35,6 +36,7 @@ SEEDED_SPLITS: Final = 2
 
 # The longest check takes some seconds on a busy machine.
 STUCK_S: Final = 60.0
+SWEEP_STUCK_S: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Runner:
         jobs: Timed checks that run side by side.
         in_process: Whether byte-exact cases are also played in process.
         known: Failures that are known.
+        sweep: How much of each sweep is played.
     """
 
     target: Target
@@ -68,6 +71,7 @@ class Runner:
     seed: int = 1
     jobs: int = 8
     in_process: bool = True
+    sweep: Extent = "smoke"
     known: KnownFailures = field(default_factory=lambda: KnownFailures((), today=date.max))
     _violations: dict[str, tuple[str, Difference]] = field(default_factory=dict, init=False)
     _plays: int = field(default=0, init=False)
@@ -77,6 +81,7 @@ class Runner:
         """Return all cases and scenarios in the order of the catalogue."""
         planned = [self._plan_case(case) for case in self.cases]
         planned += [self._plan_scenario(scenario) for scenario in self.scenarios]
+        planned += self._plan_sweeps()
         order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
         return sorted(planned, key=lambda p: (order[p.check.requirement.id], p.check.id))
 
@@ -241,6 +246,36 @@ class Runner:
             elapsed_s=time.monotonic() - begun,
         )
 
+    # ---- sweeps --------------------------------------------------------------------------
+
+    def _plan_sweeps(self) -> list[Planned]:
+        applicable = [case for case in self.cases if not not_applicable(case, self.target)]
+        planned = sweeps(applicable, self.target, self.means, extent=self.sweep, seed=self.seed)
+        return [self._plan_sweep(sweep) for sweep in planned]
+
+    def _plan_sweep(self, sweep: Sweep) -> Planned:
+        check = sweep.check
+        reason = missing_capability(check.requirement, (), self.target)
+        if not self.target.takes_client or not self.in_process:
+            reason = "sweeps are played in process, which needs a factory that takes http_client"
+        if reason:
+            return Planned(check, lambda: Result(check=check, status=Status.NA, note=reason))
+        return Planned(
+            check, lambda: self._guarded(check, lambda: self._swept(sweep), SWEEP_STUCK_S)
+        )
+
+    def _swept(self, sweep: Sweep) -> Result:
+        begun = time.monotonic()
+        differences = tuple(str(difference) for difference in sweep.run())
+        bad = Status.FAIL if sweep.check.requirement.level == "must" else Status.WARN
+        return Result(
+            check=sweep.check,
+            status=bad if differences else Status.PASS,
+            differences=differences,
+            lane=f"in-process, {self.sweep} sweep",
+            elapsed_s=time.monotonic() - begun,
+        )
+
     # ---- what holds for every call -------------------------------------------------------
 
     def _keep_invariants(self, check_id: str, played: Played) -> None:
@@ -274,14 +309,14 @@ class Runner:
             lane=where,
         )
 
-    def _guarded(self, check: Check, run: Callable[[], Result]) -> Result:
+    def _guarded(self, check: Check, run: Callable[[], Result], limit_s: float = STUCK_S) -> Result:
         """A kit that fails says so and blames nobody."""
         try:
-            return bounded(run, limit_s=STUCK_S)
+            return bounded(run, limit_s=limit_s)
         except StuckError as error:
             status = Status.FAIL if check.requirement.level == "must" else Status.WARN
             said = f"the call: expected an end, got {error}: it blocks its thread"
-            return Result(check=check, status=status, differences=(said,), elapsed_s=STUCK_S)
+            return Result(check=check, status=status, differences=(said,), elapsed_s=limit_s)
         except Exception as error:  # noqa: BLE001 - why: the verdict HARNESS is for all of them
             last = traceback.extract_tb(error.__traceback__)[-1]
             note = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"

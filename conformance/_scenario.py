@@ -7,7 +7,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio
 import httpx
@@ -24,15 +24,15 @@ from ._lanes import (
     PATIENCE_S,
     PROGRESS_IDLES_ELSEWHERE,
     Means,
+    client_of,
     close,
     run_on,
 )
 from ._observe import Observation, observe
+from ._sweep import Extent
 from ._target import Target
 
 T = TypeVar("T")
-
-Sweep: TypeAlias = Literal["smoke", "full"]
 
 # Closing sockets takes milliseconds; what takes longer waits for something.
 CLOSING_LIMIT_S: Final = 2.0
@@ -51,12 +51,20 @@ class AdapterRaisedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a scenario works with: the target, its means, and a credential of its own."""
+    """What a scenario works with.
+
+    Attributes:
+        target: What is judged.
+        means: Backend, client and limits.
+        seed: Of what is drawn by chance.
+        sweep: How much of a sweep is played.
+        credential: What the adapters get; of this scenario alone.
+    """
 
     target: Target
     means: Means
     seed: int
-    sweep: Sweep = "smoke"
+    sweep: Extent = "smoke"
     credential: str = field(default_factory=lambda: f"sk-dsh-{secrets.token_hex(6)}")
 
     @property
@@ -91,7 +99,7 @@ class Bench:
 
     def client(self, **options: Any) -> Any:
         """Return a client to inject, without limits of its own; its maker closes it."""
-        return self.library.AsyncClient(**{"timeout": None, **options})
+        return client_of(self.library, **options)
 
     @contextlib.asynccontextmanager
     async def adapter(self, base_url: str, **options: Any) -> AsyncIterator[Any]:

@@ -86,6 +86,12 @@ def command() -> None:
     help="A TOML file of failures that are known; always strict.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the seeded splits.")
+@click.option(
+    "--sweep",
+    type=click.Choice(["smoke", "full"]),
+    default="smoke",
+    help="How much of each sweep over splits and variants.",
+)
 @click.option("--backend", type=click.Choice(["asyncio", "trio"]), default="asyncio")
 @click.option("--httpx2", is_flag=True, help="Pass an httpx2 client to the adapter.")
 @click.option("-j", "jobs", type=click.IntRange(1, 64), default=8, help="Waits side by side.")
@@ -100,6 +106,7 @@ def run_command(
     cases: Path | None,
     known: Path | None,
     seed: int,
+    sweep: str,
     backend: str,
     httpx2: bool,
     jobs: int,
@@ -110,7 +117,15 @@ def run_command(
     judged = _target(target, profile)
     library = _httpx2() if httpx2 else None
     means = Means(backend=cast(Literal["asyncio", "trio"], backend), library=library)
-    runner = Runner(judged, _cases(cases), SCENARIOS, means=means, seed=seed, jobs=jobs)
+    runner = Runner(
+        judged,
+        _cases(cases),
+        SCENARIOS,
+        means=means,
+        seed=seed,
+        jobs=jobs,
+        sweep=cast(Literal["smoke", "full"], sweep),
+    )
     if known is not None:
         runner.known = _known(known, runner)
     planned = _selected(runner.plan(), _narrowed(select, level), runner.cases)

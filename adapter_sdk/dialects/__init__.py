@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .anthropic_messages import AnthropicMessages
 from .openai_chat import OpenAIChat
+from .openai_responses import OpenAIResponses
 
-__all__ = ["OpenAIChat"]
+__all__ = ["AnthropicMessages", "OpenAIChat", "OpenAIResponses"]

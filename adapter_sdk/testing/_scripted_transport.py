@@ -37,13 +37,17 @@ class Scripted:
 
 
 def scripted_client(
-    exchanges: Sequence[Exchange], *, split: Split | None = None, library: ModuleType | None = None
+    exchanges: Sequence[Exchange],
+    *,
+    split: Split | Sequence[Split] | None = None,
+    library: ModuleType | None = None,
 ) -> Scripted:
     """Return a client that answers the n-th request with the n-th exchange.
 
     Args:
         exchanges: A request beyond them is answered with status 500.
-        split: How the body's bytes are cut into reads; None keeps the script's own writes.
+        split: How the body's bytes are cut into reads, one for all exchanges or one for each;
+            None keeps the script's own writes.
         library: ``httpx`` (the default) or ``httpx2``.
     """
     if library is None:
@@ -58,7 +62,8 @@ def scripted_client(
             number = len(scripted.requests) - 1
             if number >= len(exchanges):
                 return http.Response(500, content=b"no exchange left in the script")
-            return await _answer(http, exchanges[number], split, scripted)
+            own = split if split is None or callable(split) else split[number]
+            return await _answer(http, exchanges[number], own, scripted)
 
     scripted = Scripted(http.AsyncClient(transport=Transport(), timeout=None))
     return scripted

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
-from ._tool_calls import text_or_none
+from .._payload import text_or_none
 
 
 @dataclass(slots=True)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ..._codes import UNSUPPORTED_REASONING_EFFORT
 from ..._dialect import Json
-from ..._failure import local_error
 from ..._request import LlmRequest
+from .._said import unsupported_effort
 from ._request import chat_body
 from ._translator import ChatTranslator, Terminal
 
@@ -42,11 +41,7 @@ class OpenAIChat:
         effort = request.reasoning_effort
         if effort is not None:
             if effort not in self.reasoning_efforts:
-                raise local_error(
-                    UNSUPPORTED_REASONING_EFFORT,
-                    f"reasoning effort {effort!r} is not one of: "
-                    + (", ".join(self.reasoning_efforts) or "none at all"),
-                )
+                raise unsupported_effort(effort, self.reasoning_efforts)
             body["reasoning_effort"] = effort
         return body
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._codes import UNSUPPORTED_CONTENT
 from ..._content import ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from ..._dialect import Json
-from ..._failure import local_error
 from ..._messages import Message
 from ..._request import LlmRequest, Tool
-
-# Some providers refuse an empty tool message.
-NO_OUTPUT = "(no output)"
+from .._said import NO_OUTPUT, data_url, text_only
 
 
 def chat_body(
@@ -73,7 +69,7 @@ def chat_messages(
 ) -> list[Json]:
     """Return the wire's messages: system text first, each tool result a message of its own."""
     messages = tuple(messages)
-    system = "\n\n".join(_text_only(message) for message in messages if message.role == "system")
+    system = "\n\n".join(text_only(message) for message in messages if message.role == "system")
     wire: list[Json] = [{"role": system_role, "content": system}] if system else []
     images: list[ImageBlock] = []
     for message in messages:
@@ -84,15 +80,6 @@ def chat_messages(
             wire.append(_assistant(message, reasoning_field))
     _flush_images(wire, images)
     return wire
-
-
-def _text_only(message: Message) -> str:
-    for block in message.content:
-        if block.type == "image":
-            raise local_error(
-                UNSUPPORTED_CONTENT, f"an image in a {message.role} turn has no place on this wire"
-            )
-    return message.text
 
 
 def _add_user(message: Message, wire: list[Json], images: list[ImageBlock]) -> None:
@@ -126,12 +113,11 @@ def _user_content(blocks: list[TextBlock | ImageBlock]) -> Json:
 
 
 def _image(image: ImageBlock) -> Json:
-    url = f"data:{image.media_type};base64,{image.data}"
-    return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "image_url", "image_url": {"url": data_url(image)}}
 
 
 def _assistant(message: Message, reasoning_field: str | None) -> Json:
-    wire: dict[str, Json] = {"role": "assistant", "content": _text_only(message)}
+    wire: dict[str, Json] = {"role": "assistant", "content": text_only(message)}
     reasoning = "".join(block.text for block in message.content if block.type == "reasoning")
     if reasoning and reasoning_field is not None:
         wire[reasoning_field] = reasoning

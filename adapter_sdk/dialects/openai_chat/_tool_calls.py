@@ -14,6 +14,7 @@ from ..._dialect import Json, ProtocolFault
 from ..._json_bytes import json_text
 from ..._surrogates import SurrogateJoiner
 from ..._wire_json import parse_json
+from .._payload import text_or_none
 
 
 @dataclass(slots=True)
@@ -42,19 +43,6 @@ class Fragment:
     is_new: bool
     name: str
     arguments: str
-
-
-def text_or_none(value: Json, *, where: str) -> str | None:
-    """Return a string, or None for null or absent.
-
-    Raises:
-        ProtocolFault: Any other type.
-    """
-    if value is None or isinstance(value, str):
-        return value
-    raise ProtocolFault(
-        MALFORMED_RESPONSE, f"{where} is {type(value).__name__} where a string belongs"
-    )
 
 
 class ToolCalls:

@@ -6,7 +6,7 @@ back until the terminal marker: before it nothing proves that they are whole.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ..._chunks import (
     MAX_TOKENS,
@@ -17,39 +17,21 @@ from ..._chunks import (
     Chunk,
     Finish,
     FinishReason,
-    ReasoningDelta,
-    TextDelta,
     TokenUsage,
     ToolCallDelta,
     UsageReport,
 )
 from ..._codes import EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, UNKNOWN
-from ..._content import OutputBlock, ReasoningBlock, TextBlock, ToolCallBlock
+from ..._content import ToolCallBlock
 from ..._dialect import InBandError, Json, ProtocolFault
-from ..._surrogates import SurrogateJoiner
-from ..._wire_json import parse_json
+from .._held_blocks import HeldBlock
+from .._payload import DONE, event_payload, has_words_of_an_error, object_of
 from ._content_parts import Delta, read_delta
 from ._tables import BAD_FINISHES, GOOD_FINISHES
 from ._tool_calls import Call, ToolCalls
 from ._usage import read_usage
 
 Terminal: TypeAlias = Literal["done-sentinel", "finish-reason"]
-
-# Keys of the flat error envelopes that no chunk of an answer has.
-_WORDS_OF_AN_ERROR: Final = ("message", "detail", "details", "code")
-
-_DONE: Final = b"[DONE]"
-
-
-class _TextualBlock:
-    """The text or the reasoning under way."""
-
-    __slots__ = ("fragments", "index", "joiner")
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-        self.fragments: list[str] = []
-        self.joiner = SurrogateJoiner()
 
 
 class ChatTranslator:
@@ -65,8 +47,8 @@ class ChatTranslator:
         self._terminal = terminal
         self._finish: FinishReason | None = None
         self._refusal: ProtocolFault | None = None
-        self._text: _TextualBlock | None = None
-        self._reasoning: _TextualBlock | None = None
+        self._text: HeldBlock | None = None
+        self._reasoning: HeldBlock | None = None
         self._calls = ToolCalls()
         self._block_count = 0
 
@@ -81,22 +63,10 @@ class ChatTranslator:
 
     def event(self, name: str, data: bytes) -> list[Chunk]:
         """Translate one event."""
-        if data[:1] == b"[" and data.strip() == _DONE:
-            return self._end(f"{_DONE.decode()} came without a finish reason")
-        try:
-            payload = parse_json(data)
-        except ValueError as error:
-            if not data.strip():
-                return []
-            said = data[:200].decode("utf-8", "replace")
-            if name == "error":
-                raise InBandError({"error": said}) from error
-            raise ProtocolFault(MALFORMED_RESPONSE, f"an event is no JSON: {said}") from error
-        if payload is None:
-            return []
-        if name == "error":
-            raise InBandError(payload)
-        return self._payload(payload)
+        if data[:1] == b"[" and data.strip() == DONE:
+            return self._end(f"{DONE.decode()} came without a finish reason")
+        payload = event_payload(name, data)
+        return [] if payload is None else self._payload(payload)
 
     def document(self, payload: Json) -> list[Chunk]:
         """Translate a whole completion."""
@@ -113,17 +83,12 @@ class ChatTranslator:
             return self._end("the stream ended without a finish reason")
         raise ProtocolFault(
             STREAM_CLOSED,
-            f"the stream ended without {_DONE.decode()}"
+            f"the stream ended without {DONE.decode()}"
             + ("" if self._finish is None else f" after finish reason {self._finish.kind}"),
         )
 
     def _payload(self, payload: Json) -> list[Chunk]:
-        if not isinstance(payload, dict):
-            if isinstance(payload, list):
-                _raise_error_of_array(payload)
-            raise ProtocolFault(
-                MALFORMED_RESPONSE, f"a payload is {type(payload).__name__}, not an object"
-            )
+        payload = object_of(payload)
         reported = payload.get("usage")
         if reported is None and isinstance(groq := payload.get("x_groq"), dict):
             reported = groq.get("usage")
@@ -160,18 +125,12 @@ class ChatTranslator:
     def _delta(self, delta: Delta, chunks: list[Chunk]) -> None:
         if delta.reasoning:
             if self._reasoning is None:
-                self._reasoning = _TextualBlock(self._open("reasoning", chunks))
-            reasoning = self._reasoning.joiner.feed(delta.reasoning)
-            if reasoning:
-                self._reasoning.fragments.append(reasoning)
-                chunks.append(ReasoningDelta(self._reasoning.index, reasoning))
+                self._reasoning = HeldBlock(self._open("reasoning", chunks), "reasoning")
+            self._reasoning.add(delta.reasoning, chunks)
         if delta.text:
             if self._text is None:
-                self._text = _TextualBlock(self._open("text", chunks))
-            text = self._text.joiner.feed(delta.text)
-            if text:
-                self._text.fragments.append(text)
-                chunks.append(TextDelta(self._text.index, text))
+                self._text = HeldBlock(self._open("text", chunks), "text")
+            self._text.add(delta.text, chunks)
         for entry in delta.tool_calls:
             self._tool_call(entry, chunks)
 
@@ -210,22 +169,13 @@ class ChatTranslator:
         if self._block_count == 0 and reason is STOP:
             raise ProtocolFault(EMPTY_RESPONSE, "the provider finished without any content")
         chunks: list[Chunk] = []
-        ends: list[tuple[int, OutputBlock]] = [
-            (c.block_index, _block(c)) for c in self._calls.calls
-        ]
-        if self._text is not None:
-            if held := self._text.joiner.flush():
-                self._text.fragments.append(held)
-                chunks.append(TextDelta(self._text.index, held))
-            ends.append((self._text.index, TextBlock("".join(self._text.fragments))))
-        if self._reasoning is not None:
-            if held := self._reasoning.joiner.flush():
-                self._reasoning.fragments.append(held)
-                chunks.append(ReasoningDelta(self._reasoning.index, held))
-            block = ReasoningBlock("".join(self._reasoning.fragments))
-            ends.append((self._reasoning.index, block))
-        ends.sort(key=lambda end: end[0])
-        chunks.extend(BlockEnd(index, block) for index, block in ends)
+        ended: list[HeldBlock | Call] = list(self._calls.calls)
+        ended += [block for block in (self._text, self._reasoning) if block is not None]
+        for block in sorted(ended, key=_place):
+            if isinstance(block, HeldBlock):
+                block.end(chunks)
+            else:
+                chunks.append(BlockEnd(block.block_index, _call_block(block)))
         if self.usage is not None:
             chunks.append(UsageReport(self.usage))
         chunks.append(Finish(reason))
@@ -240,14 +190,12 @@ class ChatTranslator:
         return TOOL_CALLS if self._calls.calls else STOP
 
 
-def _block(call: Call) -> ToolCallBlock:
+def _place(block: HeldBlock | Call) -> int:
+    return block.index if isinstance(block, HeldBlock) else block.block_index
+
+
+def _call_block(call: Call) -> ToolCallBlock:
     return ToolCallBlock(call.id, call.name, call.arguments + call.joiner.flush())
-
-
-def _raise_error_of_array(payload: list[Json]) -> None:
-    """Raise the error of ``[{error}]``, as some gateways wrap it."""
-    if any(isinstance(item, dict) and item.get("error") for item in payload):
-        raise InBandError(payload)
 
 
 def _raise_error(payload: dict[str, Json]) -> None:
@@ -259,5 +207,5 @@ def _raise_error(payload: dict[str, Json]) -> None:
     if payload.get("error") is not None:
         raise InBandError(payload)
     # Without choices and usage a payload is metadata, unless it has the words of an error.
-    if "usage" not in payload and any(payload.get(key) for key in _WORDS_OF_AN_ERROR):
+    if "usage" not in payload and has_words_of_an_error(payload):
         raise InBandError(payload)

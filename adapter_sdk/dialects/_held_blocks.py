@@ -1,0 +1,122 @@
+"""Blocks under way. Their ends are held back until the answer's own end is proven.
+
+Before it nothing shows that they are whole, and a tool call that has ended is dispatched.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Final
+
+from .._chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolCallDelta
+from .._content import BlockType, OutputBlock, ReasoningBlock, TextBlock, ToolCallBlock
+from .._dialect import Json
+from .._surrogates import SurrogateJoiner
+
+_TEXTUAL_DELTAS: Final = {"text": TextDelta, "reasoning": ReasoningDelta}
+
+
+class HeldBlock:
+    """One block of the answer.
+
+    Attributes:
+        index: Its place among the blocks.
+        block_type: What it is.
+        id: Of a tool call: non-empty and unique.
+        name: Of a tool call; may still be empty.
+        replay: What stands beside it in the replay state.
+    """
+
+    __slots__ = ("_delta", "_fragments", "_joiner", "block_type", "id", "index", "name", "replay")
+
+    def __init__(self, index: int, block_type: BlockType, *, id: str = "", name: str = "") -> None:  # noqa: A002 - why: the wire's word
+        self.index = index
+        self.block_type = block_type
+        self.id = id
+        self.name = name
+        self.replay: dict[str, Json] = {}
+        self._fragments: list[str] = []
+        self._joiner = SurrogateJoiner()
+        self._delta = _TEXTUAL_DELTAS.get(block_type)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it has no character yet."""
+        return not self._fragments
+
+    def add(self, text: str, chunks: list[Chunk]) -> None:
+        """Take more text, or more of the arguments."""
+        self._take(self._joiner.feed(text), chunks)
+
+    def add_name(self, name: str, chunks: list[Chunk]) -> None:
+        """Take the name of a tool call that came without one."""
+        self.name += name
+        chunks.append(ToolCallDelta(self.index, self.id, name=name))
+
+    def end(self, chunks: list[Chunk]) -> None:
+        """Close the block."""
+        self._take(self._joiner.flush(), chunks)
+        chunks.append(BlockEnd(self.index, self._block()))
+
+    def _take(self, text: str, chunks: list[Chunk]) -> None:
+        if not text:
+            return
+        self._fragments.append(text)
+        if self._delta is None:
+            chunks.append(ToolCallDelta(self.index, self.id, text))
+        else:
+            chunks.append(self._delta(self.index, text))
+
+    def _block(self) -> OutputBlock:
+        text = "".join(self._fragments)
+        match self.block_type:
+            case "text":
+                return TextBlock(text)
+            case "reasoning":
+                return ReasoningBlock(text)
+            case "tool-call":
+                return ToolCallBlock(self.id, self.name, text)
+
+
+class HeldBlocks:
+    """All blocks of one answer, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self._blocks: list[HeldBlock] = []
+        self._ids: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
+    @property
+    def calls(self) -> list[HeldBlock]:
+        """The tool calls."""
+        return [block for block in self._blocks if block.block_type == "tool-call"]
+
+    def open(self, block_type: BlockType, chunks: list[Chunk]) -> HeldBlock:
+        """Begin a text or a reasoning block."""
+        block = HeldBlock(len(self._blocks), block_type)
+        self._blocks.append(block)
+        chunks.append(BlockStart(block.index, block_type))
+        return block
+
+    def open_call(self, wire_id: str, name: str, chunks: list[Chunk]) -> HeldBlock:
+        """Begin a tool call; a missing id, or one that another call has, is replaced."""
+        call_id = wire_id
+        if not call_id or call_id in self._ids:
+            call_id = f"call_{uuid.uuid4().hex}"
+        self._ids.add(call_id)
+        block = HeldBlock(len(self._blocks), "tool-call", id=call_id, name=name)
+        self._blocks.append(block)
+        chunks.append(BlockStart(block.index, "tool-call"))
+        chunks.append(ToolCallDelta(block.index, call_id, name=name or None))
+        return block
+
+    def end_all(self, chunks: list[Chunk]) -> None:
+        """Close every block."""
+        for block in self._blocks:
+            block.end(chunks)
+
+    def replay_entries(self) -> list[dict[str, Json]]:
+        """Return what stands beside each block in the replay state."""
+        return [block.replay for block in self._blocks]
