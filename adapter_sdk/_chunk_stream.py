@@ -111,13 +111,18 @@ class ChunkStream:
         if self._reader is not None:
             await self._reader.aclose()
 
+    @property
+    def _timed_out(self) -> bool:
+        """Whether a limit was the first cause: then an abort comes too late."""
+        return self._reader is not None and isinstance(self._reader.cause, Expiry)
+
     # ---- one step ------------------------------------------------------------------------
 
     async def _next(self) -> Chunk:
         core, out = self._core, self._out
         if self._left or (core.finished and not out):
             raise StopAsyncIteration
-        if self._abort is not None and self._abort.aborted:
+        if self._abort is not None and self._abort.aborted and not self._timed_out:
             core.abort(self._abort.reason or "")
         try:
             while not out:

@@ -82,8 +82,9 @@ class TrioClock:
 
 def in_trio() -> bool:
     """Whether the caller runs in a trio task (also where a guest run shares an asyncio loop)."""
-    trio_module = sys.modules.get("trio")
-    return trio_module is not None and bool(trio_module.lowlevel.in_trio_task())
+    # Another thread may be in the middle of importing trio: then nothing runs in it yet.
+    lowlevel = getattr(sys.modules.get("trio"), "lowlevel", None)
+    return lowlevel is not None and bool(lowlevel.in_trio_task())
 
 
 def running_clock() -> Clock:

@@ -15,6 +15,10 @@ from typing_extensions import override
 # A decompressor hands out at most this much at a time, so that a bomb meets the event limit.
 PIECE_BYTES: Final = 1 << 20
 
+# zstd has no such limit, and one of its blocks makes 128 KiB of four bytes: input in portions
+# of this size bounds a bomb to 32 MiB at a time.
+_ZSTD_PORTION_BYTES: Final = 1024
+
 
 class DamagedBody(ValueError):
     """The bytes are not what the content coding says."""
@@ -83,9 +87,9 @@ class _Zlib(_Members):
 class _Zstd(_Members):
     @override
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
-        member = self._member
-        piece = member.decompress(data)
-        return piece, member.unused_data if member.eof else b""
+        member, rest = self._member, data[_ZSTD_PORTION_BYTES:]
+        piece = member.decompress(data[:_ZSTD_PORTION_BYTES])
+        return piece, member.unused_data + rest if member.eof else rest
 
 
 def _zstd_coding() -> ContentCoding | None:

@@ -88,6 +88,11 @@ class _Mailbox(Generic[T]):
             self.cause = expiry
         self.arrival.wake()
 
+    @property
+    def cause_leaves_items(self) -> bool:
+        """Whether what has arrived is still to be read: a deadline runs in pauses as well."""
+        return isinstance(self.cause, Expiry) and self.cause.limit == "deadline"
+
     def abort(self, reason: str) -> None:
         at = self.clock.monotonic()
         # The first cause decides, by the instant at which it was due; a tie is the caller's.
@@ -153,12 +158,13 @@ class Reader(Generic[T]):
 
         Raises:
             StopAsyncIteration: The source has ended, or another task has closed the reader.
-            Interrupted: A limit ran out or the signal fired; items that wait are left.
+            Interrupted: A limit ran out or the signal fired; items that wait are left, but
+                for those that arrived before a deadline.
             BaseException: Whatever the source raised.
         """
         box = self._box
         while True:
-            if box.cause is not None:
+            if box.cause is not None and not (box.items and box.cause_leaves_items):
                 raise Interrupted(box.cause)
             if box.items:
                 item = box.items.popleft()

@@ -5,10 +5,11 @@ The shell (``_adapter``) feeds it what the transport delivers and hands out what
 
 from __future__ import annotations
 
-import contextlib
+import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -26,7 +27,7 @@ from ._codes import ABORTED, EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, 
 from ._content_coding import ContentCoding, DamagedBody, content_coding
 from ._dialect import InBandError, ProtocolFault, Translator
 from ._failure import LlmFailure, printable_message
-from ._http import ResponseHead
+from ._http import ResponseHead, describe_exception
 from ._request_id import ProviderRequestId, first_request_id
 from ._retry_after import provider_retry_after_ms
 from ._sse import EventTooLarge, SseDecoder
@@ -41,8 +42,10 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _EVENT_STREAM: Final = "text/event-stream"
 
-# What an event stream can begin with; the rest is read as one document.
-_STREAM_STARTS: Final = (b":", b"data", b"event", b"id", b"retry", b"error")
+# What an event stream can begin with: a comment, or the name of a field up to its colon or its
+# line end (llama-box writes a field ``error``). The rest is read as one document.
+_STREAM_START: Final = re.compile(rb":|(?:data|event|id|retry|error)[:\r\n]")
+_STREAM_STARTS: Final = (b"data", b"event", b"id", b"retry", b"error")
 
 _CONTENT_CHUNKS: Final = (TextDelta, ReasoningDelta, ToolCallDelta)
 
@@ -171,6 +174,8 @@ class StreamCore:
 
     def abort(self, reason: str) -> None:
         """The caller's signal ends the call; what was not handed out yet is dropped."""
+        if any(isinstance(chunk, UsageReport) for chunk in self.out):
+            self._usage_reported = False
         self.out.clear()
         self._fail(ABORTED, reason or "the caller aborted the call", None)
 
@@ -193,12 +198,23 @@ class StreamCore:
         if self._document_bytes >= ERROR_BODY_LIMIT_BYTES:
             self._fail_with_status(complete=False)
 
-    def _fail_with_status(self, *, complete: bool) -> None:
-        body = b"".join(self._document)
-        if self._coding is not None:
+    def _error_body(self) -> bytes:
+        raw = b"".join(self._document)
+        if self._coding is None:
+            return raw
+        decoded = bytearray()
+        try:
+            for piece in self._coding.decode(raw):
+                decoded += piece
+                if len(decoded) >= ERROR_BODY_LIMIT_BYTES:
+                    break
+        except DamagedBody:
             # A false content-encoding is common on error pages; read what is there.
-            with contextlib.suppress(DamagedBody):
-                body = b"".join(self._coding.decode(body))[:ERROR_BODY_LIMIT_BYTES]
+            return bytes(decoded) or raw
+        return bytes(decoded[:ERROR_BODY_LIMIT_BYTES])
+
+    def _fail_with_status(self, *, complete: bool) -> None:
+        body = self._error_body()
         assert self._status is not None  # noqa: S101 - why: only called for a status
         error = classify_body(
             status=self._status, media_type=self._media_type, body=body, complete=complete
@@ -223,7 +239,7 @@ class StreamCore:
             self._document = [start] if len(start) < ERROR_BODY_LIMIT_BYTES else []
             return
         declared = self._media_type == _EVENT_STREAM and text[:1] not in b"{[<"
-        if not declared and not text.startswith(_STREAM_STARTS):
+        if not declared and not _STREAM_START.match(text):
             if not any(prefix.startswith(text) for prefix in _STREAM_STARTS):
                 self._take = self._take_document
             return
@@ -297,6 +313,8 @@ class StreamCore:
             self._fail_classified(classify_payload(error.payload), status=self._status)
         except ProtocolFault as fault:
             self._fail(fault.code, fault.message, None)
+        except Exception as error:  # noqa: BLE001 - why: a bug of the dialect stays a failure
+            self._fail(*describe_exception(error), None)
 
     def _close_translator(self) -> None:
         try:
@@ -305,6 +323,8 @@ class StreamCore:
             self._fail_in_band(error)
         except ProtocolFault as fault:
             self._fail(fault.code, fault.message, None)
+        except Exception as error:  # noqa: BLE001 - why: a bug of the dialect stays a failure
+            self._fail(*describe_exception(error), None)
 
     def _fail_in_band(self, error: InBandError) -> None:
         classified = classify_payload(error.payload)
@@ -319,6 +339,7 @@ class StreamCore:
                 self._usage_reported = True
             elif isinstance(chunk, Finish):
                 self.finished = True
+                return  # nothing comes after it
 
     # ---- the end -------------------------------------------------------------------------
 
@@ -327,10 +348,8 @@ class StreamCore:
         if usage is not None and not self._usage_reported:
             self._usage_reported = True
             self.out.append(UsageReport(usage))
-        for secret in self.secrets:
-            message = message.replace(secret, "[credential]")
         failure = LlmFailure(
-            message=printable_message(message, otherwise=f"{code} without a message"),
+            message=self._shown(message, code),
             code=code,
             status=status if status is not None else self._status,
             provider_retry_after_ms=self._retry_after_ms,
@@ -339,11 +358,17 @@ class StreamCore:
         self.finished = True
         self.out.append(finish_with(self._refined(failure, payload)))
 
+    def _shown(self, message: str, code: str) -> str:
+        for secret in self.secrets:
+            message = message.replace(secret, "[credential]")
+        return printable_message(message, otherwise=f"{code} without a message")
+
     def _refined(self, failure: LlmFailure, payload: object) -> LlmFailure:
         if self._refine is None:
             return failure
         try:
-            return self._refine(failure, payload)
+            refined = self._refine(failure, payload)
+            return replace(refined, message=self._shown(refined.message, refined.code))
         except Exception as error:  # noqa: BLE001 - why: a bug there must not cost the facts
             warnings.warn(f"refine_failure raised {error!r}", RuntimeWarning, stacklevel=2)
             return failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from adapter_sdk.testing import Ending, Exchange, Pause, Send, Step
@@ -34,7 +34,7 @@ class GoodStream:
     """A whole answer, event by event.
 
     Attributes:
-        deltas: Events that bring the text, one piece each.
+        deltas: Events that bring the text, one piece each; the first with those before it.
         closing: Events after the text, before the terminal marker.
         terminal: The event that ends the call.
         pieces: The text that the deltas bring.
@@ -48,7 +48,7 @@ class GoodStream:
     terminal: bytes
     pieces: tuple[str, ...]
     errors: tuple[WireError, ...]
-    evidence: Mapping[str, int]
+    evidence: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -84,9 +84,14 @@ class GoodStream:
         return Exchange(200, EVENT_STREAM, steps=steps, ending=ending)
 
 
-def _event(payload: Any) -> bytes:
+def _event(payload: Any, *, name: str | None = None) -> bytes:
     text = payload if isinstance(payload, str) else _json(payload)
-    return f"data: {text}\n\n".encode()
+    return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+def _typed(payload: dict[str, Any]) -> bytes:
+    """Return an event that is named for the ``type`` of its payload."""
+    return _event(payload, name=payload["type"])
 
 
 def _json(value: Any) -> str:
@@ -102,6 +107,15 @@ _OPENAI_ERRORS: Final = {
         "message": "too much",
         "type": "invalid_request_error",
         "code": "context_length_exceeded",
+    },
+}
+
+_ANTHROPIC_ERRORS: Final = {
+    "RATE_LIMIT": {"type": "rate_limit_error", "message": "slow down"},
+    "AUTH": {"type": "authentication_error", "message": "who are you"},
+    "CONTEXT_WINDOW_EXCEEDED": {
+        "type": "invalid_request_error",
+        "message": "prompt is too long: 9 tokens > 5 maximum",
     },
 }
 
@@ -133,8 +147,103 @@ def _openai_chat(pieces: Sequence[str]) -> GoodStream:
     )
 
 
+def _openai_responses(pieces: Sequence[str]) -> GoodStream:
+    part = {"type": "output_text", "text": "".join(pieces), "annotations": []}
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    item = {"type": "message", "id": "msg_1", "role": "assistant"}
+    begun = {**item, "status": "in_progress", "content": []}
+    ended = {**item, "status": "completed", "content": [part]}
+    response = {"id": "resp_1", "object": "response", "model": "m"}
+    running = {**response, "status": "in_progress", "output": []}
+    opening = (
+        _typed({"type": "response.created", "response": running}),
+        _typed({"type": "response.output_item.added", "output_index": 0, "item": begun}),
+        _typed({"type": "response.content_part.added", **place, "part": {**part, "text": ""}}),
+    )
+    texts = [
+        _typed({"type": "response.output_text.delta", **place, "delta": piece}) for piece in pieces
+    ]
+    return GoodStream(
+        deltas=(b"".join((*opening, texts[0])), *texts[1:]),
+        closing=(
+            _typed({"type": "response.output_text.done", **place, "text": part["text"]}),
+            _typed({"type": "response.content_part.done", **place, "part": part}),
+            _typed({"type": "response.output_item.done", "output_index": 0, "item": ended}),
+        ),
+        terminal=_typed(
+            {
+                "type": "response.completed",
+                "response": {**response, "status": "completed", "output": [ended]},
+            }
+        ),
+        pieces=tuple(pieces),
+        errors=tuple(
+            WireError(
+                code=code,
+                body=_json({"error": error}).encode(),
+                frame=_typed({"type": "error", "error": error}),
+            )
+            for code, error in _OPENAI_ERRORS.items()
+        ),
+    )
+
+
+def _anthropic_messages(pieces: Sequence[str]) -> GoodStream:
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    opening = (
+        _typed(
+            {
+                "type": "message_start",
+                "message": {**message, "usage": {"input_tokens": 1, "output_tokens": 1}},
+            }
+        ),
+        _typed(
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "text", "text": ""},
+            }
+        ),
+    )
+    texts = [
+        _typed(
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": piece},
+            }
+        )
+        for piece in pieces
+    ]
+    return GoodStream(
+        deltas=(b"".join((*opening, texts[0])), *texts[1:]),
+        closing=(
+            _typed({"type": "content_block_stop", "index": 0}),
+            _typed(
+                {
+                    "type": "message_delta",
+                    "delta": {"stop_reason": "end_turn"},
+                    "usage": {"output_tokens": 2},
+                }
+            ),
+        ),
+        terminal=_typed({"type": "message_stop"}),
+        pieces=tuple(pieces),
+        errors=tuple(
+            WireError(
+                code=code,
+                body=_json({"type": "error", "error": error}).encode(),
+                frame=_typed({"type": "error", "error": error}),
+            )
+            for code, error in _ANTHROPIC_ERRORS.items()
+        ),
+    )
+
+
 GOOD_STREAMS: Final[Mapping[str, Callable[[Sequence[str]], GoodStream]]] = {
-    "openai-chat": _openai_chat
+    "anthropic-messages": _anthropic_messages,
+    "openai-chat": _openai_chat,
+    "openai-responses": _openai_responses,
 }
 
 

@@ -31,17 +31,27 @@ def _payload(played: Played) -> Iterator[Difference]:
         return
     if len(seen.finishes) != 1:
         yield Difference("terminal finishes", "1", str(len(seen.finishes)))
-    failure = seen.failure
+    failure = seen.told_failure
     if failure is None:
         return
     if not isinstance(failure, LlmFailure):
         yield Difference("the failure", "an LlmFailure", type(failure).__name__)
         return
-    if LlmFailure.from_json(failure.to_json()) != failure:
-        yield Difference("the failure after JSON", shown(failure), "another one")
+    yield from _stored(failure)
     kind = seen.finishes[0].reason.kind
     if (kind == "aborted") != (failure.code == "ABORTED"):
         yield Difference("the finish", "aborted for ABORTED, else error", f"{kind} {failure.code}")
+
+
+def _stored(failure: LlmFailure) -> Iterator[Difference]:
+    try:
+        again = LlmFailure.from_json(failure.to_json())
+    except Exception as error:  # noqa: BLE001 - why: an adapter's own kind of failure may raise
+        said = shown(f"{type(error).__name__}: {error}")
+        yield Difference("storing the failure as JSON and reading it again", "no error", said)
+        return
+    if again != failure:
+        yield Difference("the failure after JSON", shown(failure), shown(again))
 
 
 def _message(played: Played) -> Iterator[Difference]:
@@ -50,8 +60,8 @@ def _message(played: Played) -> Iterator[Difference]:
     if failure is not None:
         if not text.strip() or not text.isprintable():
             yield Difference("the message", "non-empty and printable", shown(text))
-        if len(text.encode()) > LONGEST_MESSAGE_BYTES:
-            size = len(text.encode())
+        if len(text.encode(errors="replace")) > LONGEST_MESSAGE_BYTES:
+            size = len(text.encode(errors="replace"))
             yield Difference("the message", f"at most {LONGEST_MESSAGE_BYTES} bytes", f"{size}")
     if played.credential and played.credential in text:
         yield Difference("the message", "no credential in it", "the credential")

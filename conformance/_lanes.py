@@ -15,12 +15,19 @@ from typing import Any, Literal, TypeAlias
 
 import anyio
 
-from adapter_sdk.testing import FaultServer, SeenConnection, SeenRequest, Split, run_virtual
+from adapter_sdk.testing import (
+    Exchange,
+    FaultServer,
+    SeenConnection,
+    SeenRequest,
+    Split,
+    run_virtual,
+)
 from adapter_sdk.testing import scripted_client as new_scripted_client
 
 from ._case import Case
 from ._conversations import CONVERSATIONS
-from ._judge import Difference, WireFacts, judge
+from ._judge import Difference, WireFacts, judge, shown
 from ._observe import Observation, observe
 from ._play import Setting, exchanges
 from ._target import Target
@@ -44,6 +51,9 @@ PATIENCE_S = 3.0
 
 # What a peer may take to see that a connection was closed.
 RELEASE_S = 0.05
+
+# Closing sockets takes milliseconds; what takes longer waits for something.
+CLOSING_LIMIT_S = 2.0
 
 PROGRESS_REQUIREMENT = "progress-timeout"
 
@@ -107,17 +117,30 @@ def _limits(case: Case, idle_s: float) -> dict[str, float]:
     return {"idle_timeout": idle_s, "progress_timeout": idles * idle_s}
 
 
-def play_on_socket(case: Case, target: Target, means: Means) -> Played:
-    """Play ``case`` on a loopback server of its own and judge it."""
+def play_on_socket(
+    case: Case,
+    target: Target,
+    means: Means,
+    *,
+    new_server: Callable[[Sequence[Exchange]], FaultServer] = FaultServer,
+) -> Played:
+    """Play ``case`` on a loopback server of its own and judge it.
+
+    Args:
+        case: What is played.
+        target: What is judged.
+        means: Backend, library and limits.
+        new_server: Makes the server; another one proves that the kit sees when it plays nothing.
+    """
     idle_s = max(means.idle_s, FLOOD_IDLE_S) if case.is_flood else means.idle_s
     with FaultServer(()) as elsewhere:
         setting = _setting(case, target, idle_s, elsewhere.base_url)
         script = exchanges(case, setting)
-        with FaultServer(script) as server:
+        with new_server(script) as server:
             key = f"sk-dsh-{setting.nonce}"
             begun = [time.monotonic()]
 
-            async def call() -> tuple[Observation, list[SeenConnection]]:
+            async def call() -> tuple[Observation, list[SeenConnection], list[Difference]]:
                 client = None if means.library is None else client_of(means.library)
                 adapter = target.make(
                     base_url=server.base_url,
@@ -132,18 +155,17 @@ def play_on_socket(case: Case, target: Target, means: Means) -> Played:
                     busy = server.wait_until_released(0.0) and await anyio.to_thread.run_sync(
                         server.wait_until_released, RELEASE_S
                     )
-                    return seen, busy
+                    return seen, busy, await _closed(adapter)
                 finally:
-                    await close(adapter)
                     if client is not None:
                         await client.aclose()
 
-            seen, busy = run_on(means.backend, call)
+            seen, busy, at_closing = run_on(means.backend, call)
             trouble = _trouble(server, len(script), seen)
             wire = WireFacts(len(server.requests), len(elsewhere.requests))
             return Played(
                 seen=seen,
-                differences=tuple(judge(case, seen, wire)),
+                differences=(*judge(case, seen, wire), *at_closing),
                 timeline=_timeline(seen, server.timeline(), begun[0]),
                 requests=tuple(server.requests),
                 unreleased=tuple(busy),
@@ -222,7 +244,7 @@ async def in_process_at_splits(
                 credential=key,
             )
     finally:
-        await close(adapter)
+        await _closed(adapter)  # what goes wrong there is told by the play over a socket
         await scripted.client.aclose()
 
 
@@ -252,6 +274,18 @@ async def close(adapter: Any) -> None:
     aclose = getattr(adapter, "aclose", None)
     if aclose is not None:
         await aclose()
+
+
+async def _closed(adapter: Any) -> list[Difference]:
+    """Close an adapter and return what went wrong."""
+    with anyio.move_on_after(CLOSING_LIMIT_S):
+        try:
+            await close(adapter)
+        except Exception as error:  # noqa: BLE001 - why: it is the finding
+            said = shown(f"{type(error).__name__}: {error}")
+            return [Difference("aclose()", "closes and returns None", said)]
+        return []
+    return [Difference("aclose()", f"returns within {CLOSING_LIMIT_S:g} s", "it still waited")]
 
 
 def run_on(backend: Backend, call: Callable[[], Awaitable[Any]]) -> Any:

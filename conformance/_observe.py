@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 
 from adapter_sdk import (
     AbortSignal,
     BlockAssembler,
+    BlockEnd,
+    BlockStart,
     Chunk,
     Finish,
     LlmFailure,
@@ -22,6 +24,7 @@ from adapter_sdk import (
     ToolCallDelta,
     UsageReport,
 )
+from adapter_sdk.codes import UNKNOWN
 
 from ._case import Call, Moment
 
@@ -30,6 +33,15 @@ Ending: TypeAlias = Literal[
 ]
 
 CONTENT: tuple[type, ...] = (TextDelta, ReasoningDelta, ToolCallDelta)
+CHUNKS: Final = (
+    BlockStart,
+    TextDelta,
+    ReasoningDelta,
+    ToolCallDelta,
+    BlockEnd,
+    UsageReport,
+    Finish,
+)
 
 # A cancelled or aborted caller waits for its next chunk by then.
 SOON_IDLES = 0.05
@@ -57,9 +69,18 @@ class Observation:
         return [chunk for _, chunk in self.chunks if isinstance(chunk, Finish)]
 
     @property
+    def told_failure(self) -> object:
+        """What the first finish carries as its failure, whatever it is."""
+        return getattr(self.finishes[0].reason, "failure", None) if self.finishes else None
+
+    @property
     def failure(self) -> LlmFailure | None:
-        """The failure of the first finish."""
-        return self.finishes[0].reason.failure if self.finishes else None
+        """The failure of the first finish; UNKNOWN stands for one that is no ``LlmFailure``."""
+        told = self.told_failure
+        if told is None or isinstance(told, LlmFailure):
+            return told
+        said = f"the finish carries a {type(told).__name__} and no LlmFailure"
+        return LlmFailure(message=said, code=UNKNOWN)
 
     @property
     def usage(self) -> TokenUsage | None:
@@ -158,6 +179,8 @@ class _Caller:
             content = 0
             async with stream:
                 async for chunk in stream:
+                    if not isinstance(chunk, CHUNKS):
+                        raise TypeError(f"the stream hands out a {type(chunk).__name__}, no chunk")
                     seen.chunks.append((anyio.current_time() - self.begun, chunk))
                     if not isinstance(chunk, CONTENT):
                         continue
@@ -169,7 +192,9 @@ class _Caller:
                         return
                     if call.think is not None and call.think.after_chunks == content:
                         await anyio.sleep(call.think.idles * self.idle_s)
-        except Exception as error:  # noqa: BLE001 - why: whatever it is, it is the finding
+        # An adapter that exits the process has raised like any other; Ctrl-C comes elsewhere.
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - why: it is
+            # the finding, whatever it is
             seen.ending = "raised"
             seen.error = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
             return

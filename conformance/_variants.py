@@ -208,15 +208,26 @@ VARIANTS: Final = (
     Variant("comments between the events", "sse-framing", _between_events(b": ping\n\n")),
     Variant("bare colons between the events", "sse-framing", _between_events(b":\n\n")),
     Variant("empty events between the events", "sse-framing", _between_events(b"data\n\n\n\n")),
-    Variant("ids and retries between the events", "sse-framing", _between_events(b"id: 1\nretry: 9\n\n")),
+    Variant(
+        "ids and retries between the events", "sse-framing", _between_events(b"id: 1\nretry: 9\n\n")
+    ),
     Variant("no space after data:", "sse-framing", _without_spaces),
     Variant("a byte order mark", "sse-framing", _with_byte_order_mark),
     Variant("gzip", "content-encoding", _gzipped, headers=(("content-encoding", "gzip"),)),
     Variant("an unknown key first", "unknown-fields", _with_an_unknown_key),
-    Variant("unknown keys at every depth", "unknown-fields", _edited(_with_unknown_keys), OPENAI_CHAT),
+    Variant(
+        "unknown keys at every depth", "unknown-fields", _edited(_with_unknown_keys), OPENAI_CHAT
+    ),
     Variant("explicit nulls", "unknown-fields", _edited(_with_nulls), OPENAI_CHAT),
-    Variant("the finish on the last text", "finish-mapping", _edited(_with_finish_on_the_text), OPENAI_CHAT),
+    Variant(
+        "the finish on the last text",
+        "finish-mapping",
+        _edited(_with_finish_on_the_text),
+        OPENAI_CHAT,
+    ),
     Variant("the finish twice", "finish-mapping", _edited(_with_the_finish_twice), OPENAI_CHAT),
     Variant("usage on the finish", "usage", _edited(_with_usage_on_the_finish), OPENAI_CHAT),
-    Variant("blank ids on continuations", "tool-calls", _edited(_with_blank_continuations), OPENAI_CHAT),
-)  # fmt: skip
+    Variant(
+        "blank ids on continuations", "tool-calls", _edited(_with_blank_continuations), OPENAI_CHAT
+    ),
+)

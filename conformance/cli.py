@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -17,10 +17,14 @@ from typing_extensions import override
 from ._case import Case
 from ._case_file import CaseError, cases_in, merged, shipped_cases
 from ._catalogue import load_catalogue
+from ._commands_reports import Outputs, Wanted, register, report_options
+from ._commands_tools import register_tools
 from ._explain import catalogue_data, explanation
 from ._known_failures import KnownFailures, KnownFailuresError, read_known_failures
 from ._lanes import Means
 from ._loopback_only import loopback_only
+from ._progress import progress_bar
+from ._reports import clean_result
 from ._result import Result, Run
 from ._runner import Planned, Runner
 from ._scenarios import SCENARIOS
@@ -95,6 +99,7 @@ def command() -> None:
 @click.option("--backend", type=click.Choice(["asyncio", "trio"]), default="asyncio")
 @click.option("--httpx2", is_flag=True, help="Pass an httpx2 client to the adapter.")
 @click.option("-j", "jobs", type=click.IntRange(1, 64), default=8, help="Waits side by side.")
+@report_options
 @click.option("-x", "stop", is_flag=True, help="Report the first failure only.")
 @click.option("-v", "verbose", is_flag=True, help="A line for every check.")
 def run_command(
@@ -110,10 +115,13 @@ def run_command(
     backend: str,
     httpx2: bool,
     jobs: int,
+    reports: tuple[Wanted, ...],
+    open_html: bool,
     stop: bool,
     verbose: bool,
 ) -> NoReturn:
     """Run the checks and give a verdict."""
+    outputs = Outputs(reports, open_html=open_html)
     judged = _target(target, profile)
     library = _httpx2() if httpx2 else None
     means = Means(backend=cast(Literal["asyncio", "trio"], backend), library=library)
@@ -136,23 +144,26 @@ def run_command(
         f"dsh-conformance {load_catalogue().edition}  {target}  "
         f"{backend}, {means.client}, seed {seed}"
     )
-    with loopback_only():
+    with loopback_only(), progress_bar(len(planned)) as advance:
         _probe(judged)
-        printer = _Printer(planned, verbose=verbose)
+        printer = _Printer(planned, verbose=verbose, advance=advance)
         run = runner.run(planned, printer.take)
     printer.close(run)
-    bad = [result for result in run.results if is_bad(result)]
+    bad = [clean_result(result) for result in run.results if is_bad(result)]
     for result in bad[: 1 if stop else None]:
         click.echo("\n" + failure_report(result, target=target, profile=profile))
+    code = outputs.deliver(run)
     click.echo(("\n" if bad else "") + headline(run))
-    sys.exit(run.exit_code)
+    sys.exit(code)
 
 
 class _Printer:
     """Prints a line for each requirement as soon as it and all before it are judged."""
 
-    def __init__(self, planned: Sequence[Planned], *, verbose: bool) -> None:
-        self.verbose = verbose
+    def __init__(
+        self, planned: Sequence[Planned], *, verbose: bool, advance: Callable[[Result], None]
+    ) -> None:
+        self.verbose, self.advance = verbose, advance
         self.order: list[str] = []
         self.left: dict[str, int] = {}
         self.results: dict[str, list[Result]] = {}
@@ -163,6 +174,8 @@ class _Printer:
             self.left[requirement] = self.left.get(requirement, 0) + 1
 
     def take(self, result: Result) -> None:
+        result = clean_result(result)
+        self.advance(result)
         requirement = result.check.requirement.id
         self.results.setdefault(requirement, []).append(result)
         if requirement in self.left:
@@ -209,6 +222,10 @@ def explain_command(*, wanted: str, cases: Path | None) -> None:
     if text is None:
         raise UsageError(f"{wanted}: nothing has this id; see dsh-conformance list")
     click.echo(text)
+
+
+register(command)
+register_tools(command)
 
 
 def _target(name: str, profile: str | None) -> Target:

@@ -27,8 +27,9 @@ def text_only(message: Message) -> str:
 
 def misplaced(what: str, message: Message) -> NoReturn:
     """Refuse a block that a turn of this role cannot carry."""
+    article = "an" if message.role == "assistant" else "a"
     raise local_error(
-        UNSUPPORTED_CONTENT, f"{what} in a {message.role} turn has no place on this wire"
+        UNSUPPORTED_CONTENT, f"{what} in {article} {message.role} turn has no place on this wire"
     )
 
 

@@ -9,11 +9,12 @@ import anyio
 
 from adapter_sdk.testing import Exchange, FaultServer, Send
 
+from .._bench import Bench
 from .._case import Call, Moment
 from .._good_streams import EVENT_STREAM
 from .._judge import Difference
 from .._lanes import RELEASE_S
-from .._scenario import Bench, Scenario, scenario
+from .._scenario import Scenario, scenario
 from ._own_task import OwnTask
 from ._verdicts import failure_differs, outcome, success_differs
 
@@ -57,7 +58,8 @@ async def cancelled_calls_leave_the_pool_free(bench: Bench) -> list[Difference]:
             for number in range(_CANCELLED_CALLS):
                 how = await _cancelled_in_mid_stream(bench, adapter, ticks=number % 3)
                 if how:
-                    return [Difference(f"cancelled call {number + 1}", "its cancellation", how)]
+                    wanted = f"its first text and then its cancellation ({_CLOSE_IT})"
+                    return [Difference(f"cancelled call {number + 1} on a pool of 2", wanted, how)]
             seen = await bench.call(adapter)
             return [
                 *success_differs(
@@ -70,7 +72,7 @@ async def cancelled_calls_leave_the_pool_free(bench: Bench) -> list[Difference]:
             ]
 
 
-async def _cancelled_in_mid_stream(bench: Bench, adapter: Any, *, ticks: int) -> str:  # noqa: ANN401
+async def _cancelled_in_mid_stream(bench: Bench, adapter: Any, *, ticks: int) -> str:
     """Cancel a call ``ticks`` turns of the loop after its first text; return what went wrong."""
     async with OwnTask(lambda task: task.read(adapter.stream(bench.request()))) as task:
         if not await task.is_reading(bench.patience_s):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from .._judge import Difference
-from .._scenario import IN_PROCESS_URL, Bench, Scenario, scenario
+from .._bench import IN_PROCESS_URL, Bench
+from .._judge import Difference, shown
+from .._scenario import Scenario, scenario
 from ._raising_client import Place, raising_client
 from ._verdicts import ENOUGH, failure_differs
 
@@ -32,21 +32,21 @@ class UnheardOfError(Exception):
     """An exception of no library, without a text, as broken pipes have none."""
 
 
-_STRANGERS: Final[tuple[Callable[[], Exception], ...]] = (
-    UnheardOfError,
-    lambda: RuntimeError("the library is confused"),
-    lambda: KeyError("choices"),
+_STRANGERS: Final[tuple[Exception, ...]] = (
+    UnheardOfError(),
+    RuntimeError("the library is confused"),
+    KeyError("choices"),
 )
 
 
 async def _failed(
-    bench: Bench, error: Callable[[], Exception], code: str, *, at: Place, **facts: Any  # noqa: ANN401
+    bench: Bench, error: Exception, code: str, *, at: Place, **facts: Any
 ) -> list[Difference]:
     client = raising_client(bench.library, error, at=at)
     async with client, bench.adapter(IN_PROCESS_URL, http_client=client) as adapter:
         seen = await bench.call(adapter)
     where = "in place of an answer" if at == "send" else "inside the body"
-    of = f"the call whose client raises {type(error()).__name__} {where}"
+    of = f"the call whose client raises {type(error).__name__} {where}"
     return failure_differs(seen, code, of=of, advice="map what the client raises", **facts)
 
 
@@ -61,11 +61,9 @@ async def exceptions_of_the_client(bench: Bench) -> list[Difference]:
     found: list[Difference] = []
     for name, code in _CODE_OF.items():
         kind = getattr(bench.library, name)
-        found += await _failed(bench, lambda kind=kind: kind(""), code, at="send")  # type: ignore[misc]
+        found += await _failed(bench, kind(""), code, at="send")
         if name in _IN_THE_BODY:
-            found += await _failed(
-                bench, lambda kind=kind: kind(""), code, at="body", status=200  # type: ignore[misc]
-            )
+            found += await _failed(bench, kind(""), code, at="body", status=200)
     return found[:ENOUGH]
 
 
@@ -77,13 +75,14 @@ async def exceptions_of_the_client(bench: Bench) -> list[Difference]:
 )
 async def pool_timeout_names_the_pool(bench: Bench) -> list[Difference]:
     """Nobody finds a leaked connection by the word timeout alone."""
-    client = raising_client(bench.library, lambda: bench.library.PoolTimeout(""), at="send")
+    client = raising_client(bench.library, bench.library.PoolTimeout(""), at="send")
     async with client, bench.adapter(IN_PROCESS_URL, http_client=client) as adapter:
         seen = await bench.call(adapter)
     of = "the call whose client raises PoolTimeout"
     found = failure_differs(seen, "TIMEOUT", of=of)
-    if not found and seen.failure is not None and "pool" not in seen.failure.message.lower():
-        found.append(Difference(f"message of {of}", "one that names the pool", seen.failure.message))
+    said = "" if seen.failure is None else seen.failure.message
+    if not found and "pool" not in said.lower():
+        found.append(Difference(f"message of {of}", "one that names the pool", shown(said)))
     return found
 
 

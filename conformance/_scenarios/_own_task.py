@@ -11,8 +11,8 @@ from typing import Any, Self
 import anyio
 import anyio.abc
 
+from .._bench import CLOSING_LIMIT_S
 from .._observe import CONTENT
-from .._scenario import CLOSING_LIMIT_S
 
 
 class OwnTask:
@@ -54,7 +54,7 @@ class OwnTask:
             await asyncio.wait([self._task], timeout=CLOSING_LIMIT_S)
         await self._stack.aclose()
 
-    async def read(self, stream: Any) -> None:  # noqa: ANN401 - why: any adapter's stream
+    async def read(self, stream: Any) -> None:
         """Read ``stream`` to its end, or until the task is cancelled."""
         async with stream:
             async for chunk in stream:

@@ -6,8 +6,9 @@ from typing import Final
 
 from adapter_sdk.testing import Exchange, FaultServer
 
+from .._bench import Bench
 from .._judge import Difference
-from .._scenario import Bench, Scenario, scenario
+from .._scenario import Scenario, scenario
 from ._verdicts import failure_differs, outcome, requests_differ
 
 _JSON: Final = ("content-type", "application/json")

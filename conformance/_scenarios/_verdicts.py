@@ -21,8 +21,6 @@ def outcome(seen: Observation) -> str:
         return f"success with the text {shown(seen.joined(TextDelta))}"
     if seen.ending == "raised":
         return f"an exception: {shown(seen.error)}"
-    if seen.ending == "hung":
-        return f"no end within {seen.elapsed_s:.1f} s"
     return "an end without a finish" if seen.ending == "no-finish" else seen.ending
 
 
@@ -51,10 +49,13 @@ def failure_differs(
 
 def success_differs(seen: Observation, text: str, *, of: str, advice: str = "") -> list[Difference]:
     """Return what is not as it should be where the call should bring exactly ``text``."""
-    if seen.ending == "success" and seen.joined(TextDelta) == text:
-        return []
     wanted = f"success with the text {shown(text)}" + (f" ({advice})" if advice else "")
-    return [Difference(of, wanted, outcome(seen))]
+    if seen.ending != "success" or seen.joined(TextDelta) != text:
+        return [Difference(of, wanted, outcome(seen))]
+    whole = "".join(block.text for block in seen.assembled().blocks() if block.type == "text")
+    if whole != text:
+        return [Difference(of, wanted, f"blocks with the text {shown(whole)}")]
+    return []
 
 
 def requests_differ(

@@ -107,7 +107,7 @@ class ResponsesTranslator:
             response: The whole response.
             otherwise: The status that its event proves; empty where there is no event.
         """
-        self.usage = read_usage(response.get("usage")) or self.usage
+        self.usage = read_usage(response.get("usage"))
         if response.get("error"):
             raise InBandError({"error": response["error"]})
         chunks: list[Chunk] = []

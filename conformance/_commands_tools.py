@@ -1,0 +1,19 @@
+"""The commands beside a run that need no report: one line here for each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from ._commands_fixtures import fixtures_command
+from ._commands_record import record_command
+from ._commands_serve import serve_command
+
+TOOLS: Final = (fixtures_command, record_command, serve_command)
+
+
+def register_tools(group: click.Group) -> None:
+    """Add the commands to ``group``."""
+    for command in TOOLS:
+        group.add_command(command)

@@ -1,0 +1,163 @@
+"""The recorder in front of the fault server: what passes is what is kept, and it replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from adapter_sdk.testing import Exchange, FaultServer, Interim, Pause, Send
+from conformance._record_proxy import Recorder
+from conformance._record_store import Store
+from conformance._record_upstream import Upstream, upstream_of
+from conformance._recording import exchange_of, load_recording, recording_names
+from conformance._recording_values import Recording
+from conformance._recording_wire import read_answer
+
+from .raw_client import Answered, RawClient, ask, request_bytes
+
+EVENTS = (("content-type", "text/event-stream"), ("x-request-id", "req-1"))
+CLOSE = ("connection", "close")
+PAUSED = (Send(b"data: one\n\n"), Pause(0.02), Send("data: zwölf\n\n".encode()[:9]), Pause(0.02))
+REST = (Send("data: zwölf\n\n".encode()[9:]), Send(b"data: [DONE]\n\n"))
+PATIENCE_S = 10.0
+
+
+@dataclass
+class Session:
+    """A running recorder and what it said."""
+
+    recorder: Recorder
+    folder: Path
+    said: list[str]
+    serving: Thread
+
+    @property
+    def base_url(self) -> str:
+        return self.recorder.base_url
+
+    def wait(self) -> None:
+        self.serving.join(PATIENCE_S)
+        assert not self.serving.is_alive()
+
+    def recordings(self) -> list[Recording]:
+        return [load_recording(name, self.folder) for name in recording_names(self.folder)]
+
+
+@contextmanager
+def recorder_at(upstream: str | Upstream, folder: Path, *, times: int | None) -> Iterator[Session]:
+    said: list[str] = []
+    where = upstream_of(upstream) if isinstance(upstream, str) else upstream
+    with Recorder(where, Store(folder, "local"), port=0, tell=said.append) as recorder:
+        serving = Thread(target=recorder.serve, args=(times,), daemon=True)
+        serving.start()
+        yield Session(recorder, folder, said, serving)
+        if times is None:
+            recorder.stop()
+        serving.join(PATIENCE_S)
+    assert not serving.is_alive()
+
+
+ANSWERS = {
+    "a-body-with-a-length": (Exchange(200, EVENTS, body=b'{"a": 1}'), "open"),
+    "an-error-without-a-body": (Exchange(503, (("retry-after", "7"),)), "open"),
+    "no-content": (Exchange(204), "open"),
+    "an-announced-end": (Exchange(401, (CLOSE,), body=b"no"), "fin"),
+    "a-chunked-stream": (Exchange(200, EVENTS, steps=(*PAUSED, *REST)), "open"),
+    "a-body-until-the-end": (Exchange(200, (*EVENTS, CLOSE), steps=(*PAUSED, *REST)), "fin"),
+    "bytes-that-are-no-text": (Exchange(200, EVENTS, body=bytes(range(256)) * 300), "open"),
+    "an-early-hint": (Exchange(200, interim=(Interim(103, (("link", "x"),)),), body=b"x"), "open"),
+    "a-cut": (Exchange(200, EVENTS, steps=PAUSED, ending="cut"), "fin"),
+    "a-cut-right-after-the-head": (Exchange(200, EVENTS, ending="cut"), "fin"),
+    "a-reset": (Exchange(200, EVENTS, steps=PAUSED, ending="reset"), "rst"),
+    "a-short-body": (Exchange(200, EVENTS, steps=PAUSED, ending="short"), "fin"),
+    "an-end-before-the-head": (Exchange(None, ending="close-before-headers"), "fin"),
+    "a-reset-before-the-head": (Exchange(None, ending="reset"), "rst"),
+}
+
+
+@pytest.mark.parametrize(("exchange", "ending"), ANSWERS.values(), ids=ANSWERS.keys())
+def test_what_passes_is_what_is_kept_and_it_replays_byte_for_byte(
+    tmp_path: Path, exchange: Exchange, ending: str
+) -> None:
+    with FaultServer([exchange]) as server:
+        direct = ask(server.base_url)
+    with (
+        FaultServer([exchange]) as server,
+        recorder_at(server.base_url, tmp_path, times=1) as session,
+    ):
+        through = ask(session.base_url)
+        session.wait()
+    (recording,) = session.recordings()
+    with FaultServer([exchange_of(recording)]) as server:
+        replayed = ask(server.base_url)
+
+    assert direct.ending == ending
+    assert through == direct
+    assert b"".join(read.data for read in recording.reads) == direct.data
+    assert (recording.origin, recording.ending) == ("recorded", ending)
+    assert told(replayed) == told(direct)
+
+
+def told(answered: Answered) -> tuple[object, ...]:
+    """What HTTP tells of an answer; the sizes of chunks are free."""
+    answer = read_answer([answered.data] if answered.data else [])
+    body = b"".join(answer.pieces)
+    return (answer.interim, answer.head, body, answer.framed_by, answer.is_whole, answered.ending)
+
+
+def close(client: RawClient) -> None:
+    client.__exit__()
+
+
+@pytest.mark.parametrize(
+    ("leave", "ending"),
+    [
+        pytest.param(close, "client-close", id="fin"),
+        pytest.param(RawClient.reset, "client-rst", id="rst"),
+    ],
+)
+def test_a_client_that_leaves_a_silent_server_is_told_to_that_server_and_kept(
+    tmp_path: Path, leave: Callable[[RawClient], None], ending: str
+) -> None:
+    exchange = Exchange(200, EVENTS, steps=PAUSED[:1], ending="hold")
+    with (
+        FaultServer([exchange]) as server,
+        recorder_at(server.base_url, tmp_path, times=1) as session,
+    ):
+        with RawClient(session.base_url) as client:
+            client.send(request_bytes())
+            came = client.read(leave_after=len(PAUSED[0].data) + 100)
+            leave(client)
+        session.wait()
+        assert server.wait_until_closed(PATIENCE_S) == []
+        (connection,) = server.connections
+    (recording,) = session.recordings()
+
+    assert connection.peer == {"client-close": "closed", "client-rst": "reset"}[ending]
+    assert b"".join(read.data for read in recording.reads) == came.data
+    assert recording.ending == ending
+    assert exchange_of(recording).ending == "hold"
+
+
+def test_a_recording_that_the_interrupt_cuts_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+    exchange = Exchange(200, EVENTS, steps=PAUSED[:1], ending="hold")
+    with FaultServer([exchange]) as server:
+        with (
+            recorder_at(server.base_url, tmp_path, times=None) as session,
+            RawClient(session.base_url) as client,
+        ):
+            client.send(request_bytes())
+            came = client.read(leave_after=len(PAUSED[0].data) + 100)
+            session.recorder.stop()
+            session.wait()
+        assert server.wait_until_closed(PATIENCE_S) == []
+    (recording,) = session.recordings()
+
+    assert b"".join(read.data for read in recording.reads) == came.data
+    assert (recording.ending, recording.is_whole) == ("open", False)
+    assert recording.note == "the recorder was stopped before the end"
