@@ -5,8 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 from dataclasses import dataclass
-from typing import Final
-from typing import Self
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 from conformance._record_framing import MessageEnd
