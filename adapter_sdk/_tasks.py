@@ -12,6 +12,8 @@ import contextvars
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+import anyio
+
 from ._clock import in_trio
 
 if TYPE_CHECKING:
@@ -87,15 +89,19 @@ class _TrioWakeup:
 class _AsyncioTask:
     def __init__(self, run: Run, on_done: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
+        self._scope = scope = anyio.CancelScope()
 
         async def main() -> None:
-            await run()
+            with scope:
+                await run()
 
         self._task = self._loop.create_task(main())
         # A callback, for a task that is cancelled before it starts never runs its own code.
         self._task.add_done_callback(lambda _: on_done())
 
     def cancel(self) -> None:
+        # Through a scope, never ``Task.cancel``: clients shield their closing with anyio, which
+        # a native cancellation passes through. It would leave the pool's slot taken for good.
         if self._loop.is_closed() or self._task.done():
             return
         try:
@@ -103,9 +109,9 @@ class _AsyncioTask:
         except RuntimeError:  # the garbage collector runs anywhere, also outside a loop
             running = None
         if running is self._loop:
-            self._task.cancel()
+            self._scope.cancel()
         else:
-            self._loop.call_soon_threadsafe(self._task.cancel)
+            self._loop.call_soon_threadsafe(self._scope.cancel)
 
 
 class _TrioTask:

@@ -23,6 +23,8 @@ _THROTTLED: Final = Exchange(
 )
 _CANCELLED_CALLS: Final = 20
 _THROTTLED_CALLS: Final = 10
+# Whether a call is done before its connection is, is a race: one call shows nothing.
+_GOOD_CALLS: Final = 40
 _CLOSE_IT: Final = "close the response however the call ends"
 
 
@@ -109,6 +111,33 @@ async def throttled_calls_through_a_pool_of_one(bench: Bench) -> list[Difference
             return []
 
 
+@scenario(
+    "connection-released",
+    "Forty good answers through a pool of one connection leave it free for the next",
+    needs_client=True,
+    needs_good_stream=True,
+)
+async def good_answers_through_a_pool_of_one(bench: Bench) -> list[Difference]:
+    """A slot that a call leaves behind is idle to the server; only the next call misses it."""
+    good = bench.good
+    limits = bench.library.Limits(max_connections=1)
+    with FaultServer((good.answer(),) * _GOOD_CALLS) as server:
+        async with (
+            bench.client(limits=limits) as client,
+            bench.adapter(server.base_url, http_client=client) as adapter,
+        ):
+            for number in range(_GOOD_CALLS):
+                found = success_differs(
+                    await bench.call(adapter),
+                    good.text,
+                    of=f"call {number + 1} through a pool of 1, after good answers",
+                    advice="close the response to its end, also where it is cancelled meanwhile",
+                )
+                if found:
+                    return found
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class _Way:
     """One way for a call to end."""
@@ -163,5 +192,6 @@ async def every_ending_frees_the_connection(bench: Bench) -> list[Difference]:
 SCENARIOS: Final[tuple[Scenario, ...]] = (
     cancelled_calls_leave_the_pool_free,
     throttled_calls_through_a_pool_of_one,
+    good_answers_through_a_pool_of_one,
     every_ending_frees_the_connection,
 )
