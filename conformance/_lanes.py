@@ -90,6 +90,7 @@ class Played:
         unreleased: Connections that the adapter left in use.
         trouble: What broke the kit, or empty.
         credential: The one that the adapter was given.
+        idle_s: The idle limit that the adapter was given.
     """
 
     seen: Observation
@@ -99,6 +100,7 @@ class Played:
     unreleased: tuple[SeenConnection, ...] = ()
     trouble: str = ""
     credential: str = ""
+    idle_s: float = IDLE_S
 
 
 def _setting(case: Case, target: Target, idle_s: float, other_origin: str) -> Setting:
@@ -171,6 +173,7 @@ def play_on_socket(
                 unreleased=tuple(busy),
                 trouble=trouble,
                 credential=key,
+                idle_s=idle_s,
             )
 
 
