@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Final, Self, TypedDict
+from urllib.parse import urlsplit
 
 from typing_extensions import override
 
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
 
 # The SDK decides these; a configuration that names one would break the call or its facts.
 _RESERVED_HEADERS: Final = frozenset(
-    {"accept", "accept-encoding", "authorization", "content-length", "content-type", "host"}
+    {
+        "accept",
+        "accept-encoding",
+        "authorization",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+    }
 )
 
 
@@ -220,11 +229,12 @@ class BaseAdapter:
             raise local_error(
                 UNSUPPORTED_OPTION, f"the request holds a value that JSON cannot carry: {error}"
             ) from error
+        own_headers = self._own_headers(request)
         base_url = self._resolve_base_url()
         credential = await self._credential.resolve()
         headers = {
             **self._headers,
-            **checked_headers(self.request_headers(request)),
+            **own_headers,
             **self.dialect.credential_headers(credential),
             "user-agent": user_agent(self._headers.get("user-agent")),
             "accept": "text/event-stream",
@@ -268,6 +278,12 @@ class BaseAdapter:
         finally:
             await source.aclose()
 
+    def _own_headers(self, request: LlmRequest) -> dict[str, str]:
+        try:
+            return checked_headers(self.request_headers(request))
+        except ValueError as error:  # a session id or the like that no header can carry
+            raise local_error(UNSUPPORTED_OPTION, str(error)) from error
+
     def _resolve_base_url(self) -> str:
         if self._base_url is not None:
             return self._base_url
@@ -304,11 +320,18 @@ def checked_base_url(value: str) -> str:
         raise ValueError("base_url: an address without a query, a fragment or a credential")
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ValueError("base_url: printable ASCII without spaces")
+    try:
+        parts = urlsplit(text)
+        has_host = parts.hostname is not None and parts.port != 0
+    except ValueError:  # a port that is no number below 65,536, half an IPv6 address
+        has_host = False
+    if not has_host:
+        raise ValueError("base_url: an address with a host and, where it names one, a port")
     return text
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return ``headers`` with names in lower case.
+    """Return ``headers`` with names in lower case and values without the spaces around them.
 
     Raises:
         ValueError: A name that the SDK decides, or characters that no header can carry.
@@ -322,5 +345,5 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
             raise ValueError("headers: a name holds a character that no header can carry")
         if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
             raise ValueError(f"headers: the value of {lower} is no printable ASCII text")
-        checked[lower] = value
+        checked[lower] = value.strip()
     return checked

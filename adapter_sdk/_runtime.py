@@ -7,6 +7,7 @@ middleware, of the consumer and of clean-up stay exceptions: they are bugs, not 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol, Self, TypeAlias
 
@@ -131,15 +132,15 @@ class LlmRuntime:
             yield finish_with(error.failure)
             return
         adapter = prepared.registration.adapter
-        following: Next = lambda asked: normalise(lambda: adapter.stream(asked, abort))  # noqa: E731
-        for layer in reversed(self._middleware):
-            following = _bound(layer, following)
-        source = following(prepared.request)
-        try:
-            async for chunk in source:
+        # A loop that is left does not close its source, so every layer's stream is closed here.
+        async with AsyncExitStack() as opened:
+            following: Next = _kept(
+                lambda asked: normalise(lambda: adapter.stream(asked, abort)), opened
+            )
+            for layer in reversed(self._middleware):
+                following = _kept(_bound(layer, following), opened)
+            async for chunk in following(prepared.request):
                 yield chunk
-        finally:
-            await _close(source)
 
     def _prepared(self, call: PreparedCall | str, request: LlmRequest | None) -> PreparedCall:
         if isinstance(call, str):
@@ -185,6 +186,15 @@ class RuntimeStream:
 
 def _bound(layer: Middleware, following: Next) -> Next:
     return lambda request: layer(request, following)
+
+
+def _kept(following: Next, opened: AsyncExitStack) -> Next:
+    def stream(request: LlmRequest) -> AsyncIterator[Chunk]:
+        source = following(request)
+        opened.push_async_callback(_close, source)
+        return source
+
+    return stream
 
 
 async def normalise(dispatch: Callable[[], AsyncIterable[Chunk]]) -> AsyncIterator[Chunk]:

@@ -242,6 +242,7 @@ class StreamCore:
         if not declared and not _STREAM_START.match(text):
             if not any(prefix.startswith(text) for prefix in _STREAM_STARTS):
                 self._take = self._take_document
+                self._bound_document()
             return
         self._take = self._take_events
         self._streaming = True
@@ -273,6 +274,9 @@ class StreamCore:
         self.activity += 1
         self._document.append(data)
         self._document_bytes += len(data)
+        self._bound_document()
+
+    def _bound_document(self) -> None:
         if self._document_bytes > self._event_limit_bytes:
             self._fail(
                 MALFORMED_RESPONSE,

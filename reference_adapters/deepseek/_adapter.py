@@ -63,12 +63,9 @@ class DeepSeekAdapter(BaseAdapter):
     ) -> None:
         super().__init__(**options)
         checked_configuration(thinking, reasoning_effort)
-        for name, tokens in (
-            ("max_tokens", max_tokens),
-            ("default_context_window", default_context_window),
-        ):
-            if tokens is not None and (type(tokens) is not int or tokens < 1):
-                raise ValueError(f"{name}: a whole number of tokens, 1 or more")
+        if max_tokens is not None:
+            _check_tokens("max_tokens", max_tokens)
+        _check_tokens("default_context_window", default_context_window)
         self.thinking = thinking
         self.reasoning_effort = reasoning_effort
         self.max_tokens = max_tokens
@@ -109,3 +106,8 @@ class DeepSeekAdapter(BaseAdapter):
         """See ``BaseAdapter``."""
         named = {_SESSION_HEADER: request.session_id, _PURPOSE_HEADER: request.purpose}
         return {name: value for name, value in named.items() if value is not None}
+
+
+def _check_tokens(name: str, tokens: object) -> None:
+    if type(tokens) is not int or tokens < 1:
+        raise ValueError(f"{name}: a whole number of tokens, 1 or more")

@@ -8,7 +8,7 @@ from ..._content import ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from ..._dialect import Json
 from ..._messages import Message
 from ..._request import LlmRequest, Tool
-from .._said import NO_OUTPUT, data_url, text_only
+from .._said import NO_OUTPUT, data_url, system_text, text_only
 
 
 def chat_body(
@@ -69,7 +69,7 @@ def chat_messages(
 ) -> list[Json]:
     """Return the wire's messages: system text first, each tool result a message of its own."""
     messages = tuple(messages)
-    system = "\n\n".join(text_only(message) for message in messages if message.role == "system")
+    system = system_text(messages)
     wire: list[Json] = [{"role": system_role, "content": system}] if system else []
     images: list[ImageBlock] = []
     for message in messages:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
-from ..._json_bytes import json_text
 from ..._surrogates import SurrogateJoiner
 from ..._wire_json import parse_json
-from .._payload import text_or_none
+from .._payload import arguments_text, text_or_none
 
 
 @dataclass(slots=True)
@@ -33,6 +32,16 @@ class Call:
     def arguments(self) -> str:
         """The provider's characters so far."""
         return "".join(self.fragments)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are a JSON object."""
+        if not self.fragments or not self.fragments[-1].rstrip().endswith("}"):
+            return False  # without joining them: it is asked at every fragment of some servers
+        try:
+            return isinstance(parse_json(self.arguments), dict)
+        except ValueError:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +76,9 @@ class ToolCalls:
         wire_id = text_or_none(entry.get("id"), where="a tool call's id") or ""
         name = text_or_none(function.get("name"), where="a tool call's name") or ""
         wire_index = entry.get("index") if type(entry.get("index")) is int else None
-        arguments = function.get("arguments")
-        if arguments is None:
-            arguments = ""
-        elif not isinstance(arguments, str):
-            arguments = json_text(arguments)  # some servers send the object itself
+        arguments = arguments_text(function.get("arguments"), where="a tool call's arguments")
 
-        call = self._known(wire_id, wire_index, name)
+        call = self._known(wire_id, wire_index, name, arguments)
         is_new = call is None
         if call is None:
             if not wire_id and not name:
@@ -91,7 +96,9 @@ class ToolCalls:
             call.fragments.append(arguments)
         return Fragment(call, is_new, added_name, arguments)
 
-    def _known(self, wire_id: str, wire_index: int | None, name: str) -> Call | None:
+    def _known(
+        self, wire_id: str, wire_index: int | None, name: str, arguments: str
+    ) -> Call | None:
         if wire_id in self._by_wire_id:
             return self._by_wire_id[wire_id]
         if wire_index is not None:
@@ -100,9 +107,12 @@ class ToolCalls:
             call = self.calls[-1] if self.calls else None
         if call is None or (wire_id and call.wire_id):
             return None
-        if not wire_id and name and not call.name.endswith(name) and _is_object(call.arguments):
-            return None  # another name after whole arguments: the next call, without an id
-        return call
+        if wire_id or not name:
+            return call
+        # After whole arguments another name, or where nothing counts the calls the same name
+        # with arguments of its own, is the next call.
+        is_next = not call.name.endswith(name) or (wire_index is None and arguments.strip())
+        return None if is_next and call.is_whole else call
 
     def _begin(self, wire_id: str, wire_index: int | None, block_index: int) -> Call:
         call = Call(
@@ -117,12 +127,3 @@ class ToolCalls:
         if wire_index is not None:
             self._by_wire_index[wire_index] = call
         return call
-
-
-def _is_object(arguments: str) -> bool:
-    if not arguments.rstrip().endswith("}"):
-        return False
-    try:
-        return isinstance(parse_json(arguments), dict)
-    except ValueError:
-        return False

@@ -175,7 +175,7 @@ class ChatTranslator:
             if isinstance(block, HeldBlock):
                 block.end(chunks)
             else:
-                chunks.append(BlockEnd(block.block_index, _call_block(block)))
+                _end_call(block, chunks)
         if self.usage is not None:
             chunks.append(UsageReport(self.usage))
         chunks.append(Finish(reason))
@@ -194,8 +194,12 @@ def _place(block: HeldBlock | Call) -> int:
     return block.index if isinstance(block, HeldBlock) else block.block_index
 
 
-def _call_block(call: Call) -> ToolCallBlock:
-    return ToolCallBlock(call.id, call.name, call.arguments + call.joiner.flush())
+def _end_call(call: Call, chunks: list[Chunk]) -> None:
+    if held := call.joiner.flush():
+        call.fragments.append(held)
+        chunks.append(ToolCallDelta(call.block_index, call.id, held))
+    block = ToolCallBlock(call.id, call.name, call.arguments)
+    chunks.append(BlockEnd(call.block_index, block))
 
 
 def _raise_error(payload: dict[str, Json]) -> None:
