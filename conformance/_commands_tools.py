@@ -6,11 +6,21 @@ from typing import Final
 
 import click
 
+from ._commands_doctor import doctor_command
 from ._commands_fixtures import fixtures_command
+from ._commands_init import init_command
 from ._commands_record import record_command
+from ._commands_repro import repro_command
 from ._commands_serve import serve_command
 
-TOOLS: Final = (fixtures_command, record_command, serve_command)
+TOOLS: Final = (
+    doctor_command,
+    fixtures_command,
+    init_command,
+    record_command,
+    repro_command,
+    serve_command,
+)
 
 
 def register_tools(group: click.Group) -> None:

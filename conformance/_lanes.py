@@ -49,6 +49,9 @@ PROGRESS_IDLES_ELSEWHERE = 20.0
 PATIENCE_IDLES = 6.0
 PATIENCE_S = 3.0
 
+# In process waiting costs no time, but what a server repeats all the while costs memory.
+VIRTUAL_PATIENCE_IDLES = 100.0
+
 # What a peer may take to see that a connection was closed.
 RELEASE_S = 0.05
 
@@ -140,7 +143,7 @@ def play_on_socket(
         script = exchanges(case, setting)
         with new_server(script) as server:
             key = f"sk-dsh-{setting.nonce}"
-            begun = [time.monotonic()]
+            begun, over = [time.monotonic()], [0.0]
 
             async def call() -> tuple[Observation, list[SeenConnection], list[Difference]]:
                 client = None if means.library is None else client_of(means.library)
@@ -157,6 +160,7 @@ def play_on_socket(
                     busy = server.wait_until_released(0.0) and await anyio.to_thread.run_sync(
                         server.wait_until_released, RELEASE_S
                     )
+                    over[:] = [time.monotonic()]
                     return seen, busy, await _closed(adapter)
                 finally:
                     if client is not None:
@@ -168,7 +172,7 @@ def play_on_socket(
             return Played(
                 seen=seen,
                 differences=(*judge(case, seen, wire), *at_closing),
-                timeline=_timeline(seen, server.timeline(), begun[0]),
+                timeline=_timeline(seen, _of_the_call(server, over[0]), begun[0]),
                 requests=tuple(server.requests),
                 unreleased=tuple(busy),
                 trouble=trouble,
@@ -235,7 +239,7 @@ async def in_process_at_splits(
     try:
         for _ in range(1 if splits is None else len(splits)):
             before = len(scripted.requests)
-            seen = await _call(case, target, adapter, idle_s, 1000 * idle_s)
+            seen = await _call(case, target, adapter, idle_s, VIRTUAL_PATIENCE_IDLES * idle_s)
             differences = judge(case, seen, WireFacts(len(scripted.requests) - before))
             if scripted.open_responses:
                 left = f"{scripted.open_responses} open"
@@ -315,6 +319,11 @@ def _pauses(value: object) -> list[float]:
     return []
 
 
+def _of_the_call(server: FaultServer, over: float) -> list[tuple[float, str]]:
+    """Return what the server did, without the close that ends the adapter and not the call."""
+    return [(at, text) for at, text in server.timeline() if at <= over or "peer" not in text]
+
+
 def _timeline(
     seen: Observation, server: list[tuple[float, str]], begun: float
 ) -> tuple[tuple[float, str, str], ...]:
@@ -327,6 +336,6 @@ def _told(chunk: Any) -> str:
     text = getattr(chunk, "text", None) or getattr(chunk, "arguments_delta", None)
     kind = getattr(chunk, "type", type(chunk).__name__)
     if kind == "finish":
-        failure = chunk.reason.failure
-        return f"finish {chunk.reason.kind}" + ("" if failure is None else f" {failure.code}")
+        code = getattr(chunk.reason.failure, "code", "")
+        return f"finish {chunk.reason.kind} {code}".rstrip()
     return kind if not text else f"{kind} {text[:40]!r}"

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from ._adapter_conformance import AdapterConformance
@@ -22,6 +23,7 @@ from ._known_failures import (
 )
 from ._lanes import Means
 from ._loopback_only import loopback_only
+from ._reports import clean_result
 from ._result import BAD, Check, Result, Status
 from ._runner import Planned, Runner
 from ._scenarios import SCENARIOS
@@ -49,7 +51,9 @@ class Suite:
     def judge(self, planned: Planned) -> None:
         """Run one check and tell pytest its verdict."""
         with loopback_only():
-            result = self.known.judge(planned.run())
+            result = planned.run()
+        if result.status is not Status.STALE:  # which is a verdict on what is known
+            result = self.known.judge(result)
         tell_pytest(result, target=self.target.name, profile=self.target.profile)
 
 
@@ -62,7 +66,8 @@ def tell_pytest(result: Result, *, target: str, profile: str | None) -> None:
     if result.status is Status.XFAIL:
         pytest.xfail(result.note)
     if result.status in BAD or result.status is Status.HARNESS:
-        pytest.fail(failure_report(result, target=target, profile=profile), pytrace=False)
+        report = failure_report(clean_result(result), target=target, profile=profile)
+        pytest.fail(click.unstyle(report), pytrace=False)
     pytest.skip(f"{result.status}: {'; '.join(result.differences)}")
 
 

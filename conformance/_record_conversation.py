@@ -15,6 +15,10 @@ from ._recording_values import RecordedEnding
 # A server that has announced the end of the connection performs it by then.
 _ANNOUNCED_END_MS: Final = 1000
 
+# A server sends the last chunk along with the end of its content, or in the next write.
+_LAST_CHUNK: Final = b"0\r\n\r\n"
+_LAST_CHUNK_MS: Final = 50
+
 _NOT_HTTP: Final = "400 Bad Request"
 _UNREACHABLE: Final = "502 Bad Gateway"
 _SWITCHED: Final = 101
@@ -113,16 +117,42 @@ class Conversation:
                 server.read()
             seen.ended("open")
         except EndedError as ended:
-            endings = _CLIENT_ENDINGS if ended.side is self._client else _SERVER_ENDINGS
-            seen.ended(endings[ended.how])
+            seen.ended(self._ending_of(ended))
+            if seen.ending == "client-close":  # first: told of it, a server may send no more
+                self._take_last_chunk(seen, server)
             self._pass_on(ended)
         except StoppedError:
-            seen.stopped = not seen.answer.is_whole
-            seen.ended("open")
+            self._last_look(seen, server)
             self._keep(seen)
             raise
         self._keep(seen)
         return seen.ending == "open"
+
+    def _last_look(self, seen: Watched, server: Side) -> None:
+        """Take what has come by now: the recorder stops, and none of it shall be lost."""
+        try:
+            ready = _ready(self._sides(), 0)
+            if self._client in ready:
+                self._client.read()
+            if server in ready:
+                self._take_answer(seen, server)
+            seen.ended("open")
+        except EndedError as ended:
+            seen.ended(self._ending_of(ended))
+        except StoppedError:  # the client takes no more
+            seen.ended("open")
+        seen.stopped = seen.ending == "open" and not seen.answer.is_whole
+
+    def _take_last_chunk(self, seen: Watched, server: Side) -> None:
+        """Keep the end of a body whose client left at the end of its content, as many do."""
+        try:
+            if not seen.answer.is_whole and self._readable([server], _LAST_CHUNK_MS):
+                data = server.read()
+                if data == _LAST_CHUNK and seen.answer.feed(data):
+                    seen.received(data)
+                    seen.ended(seen.ending)
+        except (EndedError, StoppedError):  # so it was not about to end well
+            pass
 
     def _take_request(self, seen: Watched, server: Side) -> None:
         data = self._client.read()
@@ -148,6 +178,10 @@ class Conversation:
             self._client.write(data)
 
     # ---- endings -------------------------------------------------------------------------
+
+    def _ending_of(self, ended: EndedError) -> RecordedEnding:
+        endings = _CLIENT_ENDINGS if ended.side is self._client else _SERVER_ENDINGS
+        return endings[ended.how]
 
     def _pass_on(self, ended: EndedError) -> None:
         """End the other side as one side has ended."""
@@ -179,16 +213,21 @@ class Conversation:
         Raises:
             StoppedError: The recorder was told to stop.
         """
-        if more := [side for side in sides if side.has_more]:
-            return more
-        poller = select.poll()
-        poller.register(self._stop, select.POLLIN)
-        for side in sides:
-            poller.register(side, select.POLLIN)
-        ready = {fd for fd, _ in poller.poll(timeout_ms)}
-        if self._stop.fileno() in ready:
+        ready = _ready((*sides, self._stop), timeout_ms)
+        if self._stop in ready:
             raise StoppedError
-        return [side for side in sides if side.fileno() in ready]
+        return [side for side in sides if side in ready]
+
+
+def _ready(waited: Sequence[Side | Stop], timeout_ms: int | None) -> list[Side | Stop]:
+    """Return those of ``waited`` that can be read, waiting for the first of them."""
+    poller = select.poll()
+    for one in waited:
+        poller.register(one, select.POLLIN)
+    # TLS may hold bytes that the socket has given away.
+    held = [one for one in waited if isinstance(one, Side) and one.has_more]
+    fds = {fd for fd, _ in poller.poll(0 if held else timeout_ms)}
+    return [one for one in waited if one in held or one.fileno() in fds]
 
 
 def readdressed(head: bytes, upstream: Upstream) -> bytes:

@@ -83,11 +83,11 @@ class _Round(FaultServer):
     def news(self) -> Iterator[str]:
         """Yield a line for every event since the last call."""
         for seen in self.connections:
-            told = self._told.get(seen.number, 0)
-            self._told[seen.number] = len(seen.events)
-            for event in seen.events[told:]:
+            for number in range(self._told.get(seen.number, 0), len(seen.events)):
+                event = seen.events[number]
                 at_ms = (event.at_s - seen.events[0].at_s) * 1000
                 yield f"client {self._clients[seen.number - 1]:<3} {at_ms:9.1f} ms  {event}"
+                self._told[seen.number] = number + 1  # an interrupt before it: told once more
 
 
 class CaseServer:

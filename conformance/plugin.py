@@ -65,3 +65,11 @@ def dsh_case() -> Callable[[str], Case]:
 
     cases = {case.id: case for case in shipped_cases()}
     return lambda case_id: cases[case_id]
+
+
+@pytest.fixture(scope="session")
+def dsh_replay() -> Callable[..., None]:
+    """Judge by one check: ``dsh_replay("my_package:factory", "code_auth/bare_401")``."""
+    from ._pytest_replay import replay
+
+    return replay

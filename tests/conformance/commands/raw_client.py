@@ -39,10 +39,10 @@ class RawClient:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
-    def read(self, *, leave_after: int | None = None, head: bool = False) -> Answered:
+    def read(self, *, until: bytes | None = None, head: bool = False) -> Answered:
         """Read until the answer is whole or ends; for ``close``, until the connection ends."""
         answer, came = MessageEnd("response", of_head_request=head), b""
-        while leave_after is None or len(came) < leave_after:
+        while until is None or not came.endswith(until):
             if answer.is_whole and "close" not in answer.value("connection"):
                 return Answered(came, "open")
             try:
@@ -72,8 +72,8 @@ def request_bytes(
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def ask(base_url: str, request: bytes | None = None, *, leave_after: int | None = None) -> Answered:
+def ask(base_url: str, request: bytes | None = None, *, until: bytes | None = None) -> Answered:
     """Ask once, on a connection of its own."""
     with RawClient(base_url) as client:
         client.send(request_bytes() if request is None else request)
-        return client.read(leave_after=leave_after)
+        return client.read(until=until)

@@ -2,64 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer, Interim, Pause, Send
-from conformance._record_proxy import Recorder
-from conformance._record_store import Store
-from conformance._record_upstream import Upstream, upstream_of
-from conformance._recording import exchange_of, load_recording, recording_names
-from conformance._recording_values import Recording
+from conformance._recording import exchange_of
 from conformance._recording_wire import read_answer
 
 from .raw_client import Answered, RawClient, ask, request_bytes
+from .recording_session import PATIENCE_S, recorder_at
 
 EVENTS = (("content-type", "text/event-stream"), ("x-request-id", "req-1"))
 CLOSE = ("connection", "close")
 PAUSED = (Send(b"data: one\n\n"), Pause(0.02), Send("data: zwölf\n\n".encode()[:9]), Pause(0.02))
 REST = (Send("data: zwölf\n\n".encode()[9:]), Send(b"data: [DONE]\n\n"))
-PATIENCE_S = 10.0
-
-
-@dataclass
-class Session:
-    """A running recorder and what it said."""
-
-    recorder: Recorder
-    folder: Path
-    said: list[str]
-    serving: Thread
-
-    @property
-    def base_url(self) -> str:
-        return self.recorder.base_url
-
-    def wait(self) -> None:
-        self.serving.join(PATIENCE_S)
-        assert not self.serving.is_alive()
-
-    def recordings(self) -> list[Recording]:
-        return [load_recording(name, self.folder) for name in recording_names(self.folder)]
-
-
-@contextmanager
-def recorder_at(upstream: str | Upstream, folder: Path, *, times: int | None) -> Iterator[Session]:
-    said: list[str] = []
-    where = upstream_of(upstream) if isinstance(upstream, str) else upstream
-    with Recorder(where, Store(folder, "local"), port=0, tell=said.append) as recorder:
-        serving = Thread(target=recorder.serve, args=(times,), daemon=True)
-        serving.start()
-        yield Session(recorder, folder, said, serving)
-        if times is None:
-            recorder.stop()
-        serving.join(PATIENCE_S)
-    assert not serving.is_alive()
 
 
 ANSWERS = {
@@ -131,7 +90,7 @@ def test_a_client_that_leaves_a_silent_server_is_told_to_that_server_and_kept(
     ):
         with RawClient(session.base_url) as client:
             client.send(request_bytes())
-            came = client.read(leave_after=len(PAUSED[0].data) + 100)
+            came = client.read(until=b"data: one\n\n\r\n")
             leave(client)
         session.wait()
         assert server.wait_until_closed(PATIENCE_S) == []
@@ -144,17 +103,33 @@ def test_a_client_that_leaves_a_silent_server_is_told_to_that_server_and_kept(
     assert exchange_of(recording).ending == "hold"
 
 
+@pytest.mark.parametrize("behind", [b"", b"data: more\n\n"], ids=["the-end", "more"])
+def test_a_client_that_leaves_at_the_end_of_the_content_leaves_a_whole_recording(
+    tmp_path: Path, behind: bytes
+) -> None:
+    steps = (Send(b"data: [DONE]\n\n"), Pause(0.02), Send(behind))
+    with (
+        FaultServer([Exchange(200, EVENTS, steps=steps)]) as server,
+        recorder_at(server.base_url, tmp_path, times=1) as session,
+    ):
+        with RawClient(session.base_url) as client:
+            client.send(request_bytes())
+            client.read(until=b"data: [DONE]\n\n\r\n")
+        session.wait()
+    (recording,) = session.recordings()
+
+    assert (recording.ending, recording.body) == ("client-close", b"data: [DONE]\n\n")
+    assert recording.is_whole is (behind == b"")
+
+
 def test_a_recording_that_the_interrupt_cuts_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     exchange = Exchange(200, EVENTS, steps=PAUSED[:1], ending="hold")
-    with FaultServer([exchange]) as server:
-        with (
-            recorder_at(server.base_url, tmp_path, times=None) as session,
-            RawClient(session.base_url) as client,
-        ):
+    with FaultServer([exchange]) as server, ExitStack() as clients:
+        with recorder_at(server.base_url, tmp_path, times=None) as session:
+            client = clients.enter_context(RawClient(session.base_url))
             client.send(request_bytes())
-            came = client.read(leave_after=len(PAUSED[0].data) + 100)
-            session.recorder.stop()
-            session.wait()
+            came = client.read(until=b"data: one\n\n\r\n")
+        assert client.read().ending == "fin"
         assert server.wait_until_closed(PATIENCE_S) == []
     (recording,) = session.recordings()
 
