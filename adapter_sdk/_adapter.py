@@ -263,20 +263,32 @@ class BaseAdapter:
             refine=self.refine_failure,
         )
 
-    async def exchange(
+    def exchange(
         self, request: LlmRequest
     ) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
         """Yield the request that goes out, the response's head, then its bytes."""
-        wire = await self.wire_request(request)
-        yield wire
+
+        async def resolve() -> tuple[WireRequest, HttpClient]:
+            return await self.wire_request(request), self._opened()
+
+        return exchange(resolve, connect_timeout=self.connect_timeout)
+
+    def send(self, wire: WireRequest) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
+        """Send one request as it stands; yield its head, then its undecoded bytes.
+
+        For an ``exchange`` of your own, for example over a vendor's package. Nothing is sent
+        before its first item is awaited; close it to close the connection.
+        """
+
+        async def resolve() -> tuple[WireRequest, HttpClient]:
+            return wire, self._opened()
+
+        return exchange(resolve, connect_timeout=self.connect_timeout, announce=False)
+
+    def _opened(self) -> HttpClient:
         self.open()
         assert self._client is not None  # noqa: S101 - why: open has just made it
-        source = exchange(self._client, wire, connect_timeout=self.connect_timeout)
-        try:
-            async for item in source:
-                yield item
-        finally:
-            await source.aclose()
+        return self._client
 
     def _own_headers(self, request: LlmRequest) -> dict[str, str]:
         try:

@@ -126,7 +126,9 @@ class ChunkStream:
             core.abort(self._abort.reason or "")
         try:
             while not out:
-                await self._step(self._reader or self._start())
+                reader = self._reader or self._start()
+                if not self._take_ready(reader):
+                    await self._step(reader)
         except BaseException:
             await self.aclose()
             raise
@@ -148,6 +150,19 @@ class ChunkStream:
         if adapter.header_timeout is not None:
             self._headers_due = self._reader.deadline(adapter.header_timeout)
         return self._reader
+
+    def _take_ready(self, reader: Reader[WireRequest | ResponseHead | bytes]) -> bool:
+        """Take what has arrived already, as if it were one read; return whether anything had."""
+        items = reader.ready()
+        data = [item for item in items if isinstance(item, bytes)]
+        try:
+            for item in items[: len(items) - len(data)]:  # bytes come last
+                self._take(item, reader)
+            if data:
+                self._take(b"".join(data), reader)
+        except Exception as error:  # noqa: BLE001 - why: nothing of a library reaches the caller
+            self._core.fault(*describe_exception(error))
+        return bool(items)
 
     async def _step(self, reader: Reader[WireRequest | ResponseHead | bytes]) -> None:
         core = self._core
@@ -179,7 +194,7 @@ class ChunkStream:
                 reader.pulse(progress=True)
             elif core.activity != activity:
                 reader.pulse()
-            if core.settled and self._trailer_due is None:
+            if self._trailer_due is None and core.settled:
                 patience = min(TRAILER_S, self._adapter.idle_timeout / 2)
                 self._trailer_due = reader.deadline(patience)
         elif isinstance(item, ResponseHead):

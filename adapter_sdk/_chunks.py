@@ -1,4 +1,7 @@
-"""Chunks: what a stream hands out, one after the other. Pure values, frozen, slotted.
+"""Chunks: what a stream hands out, one after the other. Pure values, slotted.
+
+The deltas, of which there is one an event, are frozen for the type checker alone: at run time
+that would treble what one costs to make. Treat them as values all the same.
 
 The grammar (requirement ``chunk-grammar``): indices in first-seen order, deltas only inside
 an open block of their type, at most one usage before the finish, exactly one finish, nothing
@@ -8,11 +11,21 @@ after it, blocks left open only by a failure.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from typing_extensions import dataclass_transform
 
 from ._content import BlockType, OutputBlock
 from ._failure import LlmFailure
 from ._messages import ReplayState
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True)
+def _delta(cls: type[T]) -> type[T]:
+    # Hashable, as a frozen one is. Measured: 0.18 us to make one against 0.53 us.
+    return dataclass(slots=True, unsafe_hash=True)(cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,7 @@ class BlockStart:
     type: Literal["block-start"] = "block-start"
 
 
-@dataclass(frozen=True, slots=True)
+@_delta
 class TextDelta:
     """More text of block ``index``."""
 
@@ -80,7 +93,7 @@ class TextDelta:
     type: Literal["text-delta"] = "text-delta"
 
 
-@dataclass(frozen=True, slots=True)
+@_delta
 class ReasoningDelta:
     """More reasoning of block ``index``."""
 
@@ -89,7 +102,7 @@ class ReasoningDelta:
     type: Literal["reasoning-delta"] = "reasoning-delta"
 
 
-@dataclass(frozen=True, slots=True)
+@_delta
 class ToolCallDelta:
     """More of the tool call in block ``index``.
 

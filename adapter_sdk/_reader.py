@@ -22,8 +22,10 @@ from ._watchdog import Deadline, Expiry, IdleWatchdog
 
 T = TypeVar("T")
 
-# Reads that wait for a slow consumer; with 64 KiB a read, half a megabyte a stream.
-READ_AHEAD: Final = 8
+# What may wait for a slow consumer. Many small reads, for each pause of the reader costs a turn
+# of the loop; few large ones.
+READ_AHEAD: Final = 64
+READ_AHEAD_BYTES: Final = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class _Mailbox(Generic[T]):
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.items: deque[T] = deque()
+        self.held_bytes = 0
         self.end: BaseException | None = None
         self.cause: Expiry | Aborted | None = None
         self.stopping = False
@@ -61,10 +64,13 @@ class _Mailbox(Generic[T]):
     async def fill(self, source: AsyncGenerator[T, None]) -> None:
         """The reading task: everything that ends the source is kept for the consumer."""
         try:
+            items, wake = self.items, self.arrival.wake
             async for item in source:
-                self.items.append(item)
-                self.arrival.wake()
-                while len(self.items) >= READ_AHEAD:
+                items.append(item)
+                if isinstance(item, bytes):
+                    self.held_bytes += len(item)
+                wake()
+                while len(items) >= READ_AHEAD or self.held_bytes >= READ_AHEAD_BYTES:
                     await self.room.wait()
         except BaseException as error:  # noqa: BLE001 - why: the consumer gets it, unchanged
             # What the reader itself has asked for is no finding of the source.
@@ -153,6 +159,17 @@ class Reader(Generic[T]):
         self._deadlines.append(limit)
         return limit
 
+    def ready(self) -> list[T]:
+        """Return all items that are here: none where something has ended the call."""
+        box = self._box
+        if not box.items or (box.cause is not None and not box.cause_leaves_items):
+            return []
+        items = list(box.items)
+        box.items.clear()
+        box.held_bytes = 0
+        box.room.wake()
+        return items
+
     async def next(self) -> T:
         """Return the next item.
 
@@ -168,6 +185,8 @@ class Reader(Generic[T]):
                 raise Interrupted(box.cause)
             if box.items:
                 item = box.items.popleft()
+                if isinstance(item, bytes):
+                    box.held_bytes -= len(item)
                 box.room.wake()
                 return item
             if box.end is not None:

@@ -24,7 +24,7 @@ from ._chunks import (
 )
 from ._classify import ClassifiedError, classify_body, classify_payload
 from ._codes import ABORTED, EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, TRANSPORT
-from ._content_coding import ContentCoding, DamagedBody, content_coding
+from ._content_coding import ContentCoding, DamagedBody, Identity, content_coding
 from ._dialect import InBandError, ProtocolFault, Translator
 from ._failure import LlmFailure, printable_message
 from ._http import ResponseHead, describe_exception
@@ -47,7 +47,7 @@ _EVENT_STREAM: Final = "text/event-stream"
 _STREAM_START: Final = re.compile(rb":|(?:data|event|id|retry|error)[:\r\n]")
 _STREAM_STARTS: Final = (b"data", b"event", b"id", b"retry", b"error")
 
-_CONTENT_CHUNKS: Final = (TextDelta, ReasoningDelta, ToolCallDelta)
+_CONTENT_CHUNKS: Final = frozenset({TextDelta, ReasoningDelta, ToolCallDelta})
 
 
 class StreamCore:
@@ -91,6 +91,7 @@ class StreamCore:
         self._media_type = ""
         self._coding: ContentCoding | None = None
         self._coding_name = ""
+        self._as_sent = False  # a good answer without a content coding
         self._streaming = False
         self._take: Callable[[bytes], None] = self._take_undecided
         self._decoder = SseDecoder(max_event_bytes=event_limit_bytes)
@@ -100,7 +101,7 @@ class StreamCore:
     @property
     def settled(self) -> bool:
         """Whether the call has all the evidence of a good end although more may follow."""
-        return not self.finished and self._translator.settled and self._whole
+        return self._translator.settled and not self.finished and self._whole
 
     @property
     def _refused(self) -> bool:
@@ -122,6 +123,7 @@ class StreamCore:
         self._media_type = next(iter(head.values("content-type")), "").split(";")[0].strip().lower()
         self._coding_name = ", ".join(head.values("content-encoding"))
         self._coding = content_coding(head.values("content-encoding"))
+        self._as_sent = not self._refused and isinstance(self._coding, Identity)
         if not 200 <= head.status <= 299:
             self._retry_after_ms = provider_retry_after_ms(head.headers, received_at=received_at)
         elif self._coding is None:
@@ -134,6 +136,9 @@ class StreamCore:
     def data(self, data: bytes) -> None:
         """Take the next bytes of the body."""
         if self.finished:
+            return
+        if self._as_sent:
+            self._take(data)
             return
         if self._refused or self._coding is None:
             self._take_error_body(data)
@@ -250,9 +255,9 @@ class StreamCore:
         self._take_events(start)
 
     def _take_events(self, data: bytes) -> None:
-        decoder, translator = self._decoder, self._translator
-        before = decoder.activity
+        decoder, translate = self._decoder, self._translator.event
         too_large: EventTooLarge | None = None
+        before = decoder.activity
         try:
             events = decoder.feed(data)
         except EventTooLarge as error:
@@ -260,7 +265,7 @@ class StreamCore:
         self.activity += decoder.activity - before
         try:
             for event in events:
-                self._hand_out(translator.event(event.event, event.data))
+                self._hand_out(translate(event.event, event.data))
                 if self.finished:
                     return
         except InBandError as error:
@@ -337,7 +342,7 @@ class StreamCore:
     def _hand_out(self, chunks: Iterable[Chunk]) -> None:
         for chunk in chunks:
             self.out.append(chunk)
-            if isinstance(chunk, _CONTENT_CHUNKS):
+            if type(chunk) in _CONTENT_CHUNKS:
                 self.progress += 1
             elif isinstance(chunk, UsageReport):
                 self._usage_reported = True

@@ -46,7 +46,9 @@ class HeldBlock:
 
     def add(self, text: str, chunks: list[Chunk]) -> None:
         """Take more text, or more of the arguments."""
-        self._take(self._joiner.feed(text), chunks)
+        text = self._joiner.feed(text)
+        if text:
+            self._take(text, chunks)
 
     def add_name(self, name: str, chunks: list[Chunk]) -> None:
         """Take the name of a tool call that came without one."""
@@ -55,12 +57,11 @@ class HeldBlock:
 
     def end(self, chunks: list[Chunk]) -> None:
         """Close the block."""
-        self._take(self._joiner.flush(), chunks)
+        if held := self._joiner.flush():
+            self._take(held, chunks)
         chunks.append(BlockEnd(self.index, self._block()))
 
     def _take(self, text: str, chunks: list[Chunk]) -> None:
-        if not text:
-            return
         self._fragments.append(text)
         if self._delta is None:
             chunks.append(ToolCallDelta(self.index, self.id, text))

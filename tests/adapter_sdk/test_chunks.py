@@ -76,6 +76,19 @@ def test_a_chunk_has_the_name_and_fields_of_the_contract(
     chunk: Chunk, fields: dict[str, object]
 ) -> None:
     assert {name: getattr(chunk, name) for name in type(chunk).__slots__} == fields
+    assert (chunk, hash(chunk)) == (dataclasses.replace(chunk), hash(dataclasses.replace(chunk)))
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        pytest.param(BlockStart(0, "text"), id="block-start"),
+        pytest.param(BlockEnd(0, TextBlock("a")), id="block-end"),
+        pytest.param(UsageReport(TokenUsage(1, 2)), id="usage"),
+        pytest.param(Finish(STOP), id="finish"),
+    ],
+)
+def test_what_comes_once_a_block_or_a_call_cannot_be_changed(chunk: Chunk) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         chunk.type = "other"  # type: ignore[assignment,misc]  # why: this is what must not work
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import ssl
+from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +34,14 @@ REQUEST = WireRequest(
     body=b'{"a":1}',
     secrets=("sk-1",),
 )
+
+
+def sending(client: Any) -> Callable[[], Awaitable[tuple[WireRequest, Any]]]:
+    async def resolve() -> tuple[WireRequest, Any]:
+        return REQUEST, client
+
+    return resolve
+
 
 CODE_OF_CLIENT_EXCEPTION = {
     "CloseError": "TRANSPORT",
@@ -229,7 +238,7 @@ def test_header_lines_are_found_in_any_case_and_in_order() -> None:
 @pytest.mark.anyio
 async def test_one_request_goes_out_as_it_is(library: ModuleType) -> None:
     scripted = scripted_client([Exchange(200, body=b"hello")], library=library)
-    items = [item async for item in exchange(scripted.client, REQUEST, connect_timeout=7.0)]
+    items = [item async for item in exchange(sending(scripted.client), connect_timeout=7.0)]
     (sent,) = scripted.requests
     assert (sent.method, str(sent.url), sent.content) == ("POST", REQUEST.url, b'{"a":1}')
     assert {name: sent.headers[name] for name in REQUEST.headers} == REQUEST.headers
@@ -239,7 +248,7 @@ async def test_one_request_goes_out_as_it_is(library: ModuleType) -> None:
         "write": None,
         "pool": None,
     }
-    assert items == [ResponseHead(200, []), b"hello"]
+    assert items == [REQUEST, ResponseHead(200, []), b"hello"]
     assert scripted.open_responses == 0
     await scripted.client.aclose()
 
@@ -258,8 +267,9 @@ async def test_the_head_keeps_every_line_and_the_body_its_bytes(library: ModuleT
         steps=(Send(b"not "), Send(b"gzip")),
     )
     scripted = scripted_client([answer], library=library)
-    items = [item async for item in exchange(scripted.client, REQUEST, connect_timeout=None)]
-    head, *body = items
+    items = [item async for item in exchange(sending(scripted.client), connect_timeout=None)]
+    sent, head, *body = items
+    assert sent == REQUEST
     assert isinstance(head, ResponseHead)
     assert [(name.lower(), value) for name, value in head.headers] == [
         ("retry-after", "1"),
@@ -286,8 +296,8 @@ async def test_what_an_injected_client_would_do_by_itself_is_off(library: Module
         auth=("user", "password"),
         timeout=0.001,
     ) as client:
-        items = [item async for item in exchange(client, REQUEST, connect_timeout=None)]
-    assert [getattr(item, "status", item) for item in items if item] == [307]
+        items = [item async for item in exchange(sending(client), connect_timeout=None)]
+    assert [getattr(item, "status", item) for item in items if item] == [REQUEST, 307]
     (sent,) = seen
     assert sent.headers["authorization"] == "Bearer sk-1"
     assert set(sent.extensions["timeout"].values()) == {None}
@@ -297,8 +307,8 @@ async def test_what_an_injected_client_would_do_by_itself_is_off(library: Module
 @pytest.mark.anyio
 async def test_leaving_the_exchange_closes_the_response(library: ModuleType) -> None:
     scripted = scripted_client([Exchange(200, steps=(Send(b"a"),), ending="hold")], library=library)
-    source = exchange(scripted.client, REQUEST, connect_timeout=None)
-    await anext(source)
+    source = exchange(sending(scripted.client), connect_timeout=None)
+    assert [await anext(source), (await anext(source)).status] == [REQUEST, 200]
     opened = scripted.open_responses
     await source.aclose()
     assert (opened, scripted.open_responses) == (1, 0)
@@ -311,8 +321,8 @@ async def test_a_mocked_answer_that_is_read_already_is_read_again(library: Modul
     async with library.AsyncClient(
         transport=library.MockTransport(lambda _: library.Response(200, content=b"hello"))
     ) as client:
-        items = [item async for item in exchange(client, REQUEST, connect_timeout=None)]
-    assert [getattr(item, "status", item) for item in items] == [200, b"hello"]
+        items = [item async for item in exchange(sending(client), connect_timeout=None)]
+    assert [getattr(item, "status", item) for item in items] == [REQUEST, 200, b"hello"]
 
 
 @pytest.mark.anyio
@@ -349,6 +359,6 @@ async def test_the_adapters_own_client_remembers_no_cookies() -> None:
         vars(client)["_transport"] = httpx.MockTransport(answer)
         vars(client)["_mounts"] = {}
         for _ in range(2):
-            async for _item in exchange(client, REQUEST, connect_timeout=None):
+            async for _item in exchange(sending(client), connect_timeout=None):
                 pass
     assert seen == [None, None]

@@ -18,7 +18,7 @@ import pytest
 from adapter_sdk import AbortSignal, Expiry
 from adapter_sdk._clock import running_clock
 from adapter_sdk._limits import CLOSING_S
-from adapter_sdk._reader import READ_AHEAD, Aborted, Interrupted, Reader
+from adapter_sdk._reader import READ_AHEAD, READ_AHEAD_BYTES, Aborted, Interrupted, Reader
 from adapter_sdk.testing import ManualClock, run_virtual
 
 Backend = Literal["asyncio", "trio"]
@@ -163,7 +163,7 @@ def test_what_the_source_raises_while_it_is_closed_does_not_hide_the_first_error
 @both_backends
 def test_the_reader_goes_a_bounded_number_of_items_ahead(backend: Backend) -> None:
     async def test() -> list[int]:
-        source = Source(tuple("x" * 100))
+        source = Source(tuple("x" * 2 * READ_AHEAD))
         reader = reading(source.run())
         await settle()
         ahead = [source.yielded]
@@ -175,6 +175,68 @@ def test_the_reader_goes_a_bounded_number_of_items_ahead(backend: Backend) -> No
         return ahead
 
     assert run(backend, test) == [READ_AHEAD, READ_AHEAD + 1, READ_AHEAD + 2, READ_AHEAD + 3]
+
+
+@both_backends
+def test_the_reader_goes_a_bounded_number_of_bytes_ahead(backend: Backend) -> None:
+    size = READ_AHEAD_BYTES // 4
+
+    async def test() -> list[int]:
+        yielded = 0
+
+        async def source() -> AsyncGenerator[bytes, None]:
+            nonlocal yielded
+            for _ in range(20):
+                yielded += 1
+                yield bytes(size)
+
+        reader = Reader(
+            source(), idle_timeout=1, progress_timeout=None, abort=None, clock=running_clock()
+        )
+        await settle()
+        ahead = [yielded]
+        await reader.next()
+        await settle()
+        ahead.append(yielded)
+        ahead.append(len(reader.ready()))
+        await settle()
+        ahead.append(yielded)
+        await reader.aclose()
+        return ahead
+
+    assert run(backend, test) == [4, 5, 4, 9]
+
+
+@both_backends
+def test_what_is_ready_comes_at_once_and_nothing_after_the_end(backend: Backend) -> None:
+    async def test() -> list[object]:
+        source = Source(("a", "b", "c"))
+        reader = reading(source.run())
+        seen: list[object] = [reader.ready(), await reader.next()]
+        await settle()
+        return [*seen, reader.ready(), reader.ready(), (await outcome(reader))[1]]
+
+    *items, end = run(backend, test)
+    assert items == [[], "a", ["b", "c"], []]
+    assert isinstance(end, StopAsyncIteration)
+
+
+@both_backends
+def test_what_was_ready_when_a_limit_or_the_signal_ended_the_call_is_left(
+    backend: Backend,
+) -> None:
+    async def test() -> tuple[list[str], list[str]]:
+        abort = AbortSignal()
+        reader = reading(Source(("a", "b")).run(), abort=abort)
+        await settle()
+        abort.abort("no more")
+        late = reading(Source(("a", "b")).run())
+        deadline = late.deadline(1)
+        await settle()
+        await anyio.lowlevel.checkpoint()
+        return reader.ready(), late.ready() if deadline.expired is None else []
+
+    assert run(backend, test) == ([], ["a", "b"])
 
 
 @both_backends

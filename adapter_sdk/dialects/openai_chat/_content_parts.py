@@ -24,6 +24,28 @@ class Delta:
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
 
 
+def plain_text(payload: Json) -> str | None:
+    """Return the text of a payload that says nothing but text, as nearly all do, else None.
+
+    The short way: it takes no payload that the long way would read as anything more.
+    """
+    if type(payload) is not dict or "error" in payload or "x_groq" in payload:
+        return None
+    if payload.get("usage") is not None:
+        return None
+    choices = payload.get("choices")
+    if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+        return None
+    choice = choices[0]
+    delta = choice.get("delta")
+    if choice.get("finish_reason") not in (None, "") or choice.get("index"):
+        return None
+    if type(delta) is not dict or len(delta) > 1 + ("role" in delta):
+        return None
+    text = delta.get("content")
+    return text if type(text) is str else None
+
+
 def read_delta(delta: dict[str, Json]) -> Delta:
     """Return what ``delta`` adds.
 

@@ -26,7 +26,7 @@ from ..._content import ToolCallBlock
 from ..._dialect import InBandError, Json, ProtocolFault
 from .._held_blocks import HeldBlock
 from .._payload import DONE, event_payload, has_words_of_an_error, object_of
-from ._content_parts import Delta, read_delta
+from ._content_parts import Delta, plain_text, read_delta
 from ._tables import BAD_FINISHES, GOOD_FINISHES
 from ._tool_calls import Call, ToolCalls
 from ._usage import read_usage
@@ -44,6 +44,8 @@ class ChatTranslator:
 
     def __init__(self, *, terminal: Terminal) -> None:
         self.usage: TokenUsage | None = None
+        # Whether only usage can follow: a refusing finish, or the declared terminal.
+        self.settled = False
         self._terminal = terminal
         self._finish: FinishReason | None = None
         self._refusal: ProtocolFault | None = None
@@ -52,13 +54,6 @@ class ChatTranslator:
         self._calls = ToolCalls()
         self._block_count = 0
 
-    @property
-    def settled(self) -> bool:
-        """Whether only usage can follow: a refusing finish, or the declared terminal."""
-        if self._refusal is not None:
-            return True
-        return self._terminal == "finish-reason" and self._finish is not None
-
     # ---- what the wire says --------------------------------------------------------------
 
     def event(self, name: str, data: bytes) -> list[Chunk]:
@@ -66,7 +61,13 @@ class ChatTranslator:
         if data[:1] == b"[" and data.strip() == DONE:
             return self._end(f"{DONE.decode()} came without a finish reason")
         payload = event_payload(name, data)
-        return [] if payload is None else self._payload(payload)
+        if payload is None:
+            return []
+        if self._text is not None and (text := plain_text(payload)):
+            chunks: list[Chunk] = []
+            self._text.add(text, chunks)
+            return chunks
+        return self._payload(payload)
 
     def document(self, payload: Json) -> list[Chunk]:
         """Translate a whole completion."""
@@ -159,6 +160,7 @@ class ChatTranslator:
         elif self._refusal is None:
             code = BAD_FINISHES.get(word, UNKNOWN)
             self._refusal = ProtocolFault(code, f"the provider ended with finish reason {word!r}")
+        self.settled = self._refusal is not None or self._terminal == "finish-reason"
 
     def _end(self, without_finish: str) -> list[Chunk]:
         if self._refusal is not None:
