@@ -31,7 +31,8 @@ from ._limits import (
 )
 from ._request import LlmRequest
 from ._stream_core import DEFAULT_EVENT_LIMIT_BYTES, StreamCore
-from ._user_agent import user_agent
+from ._user_agent import sdk_name, user_agent
+from ._wire_json import load_parser
 
 if TYPE_CHECKING:
     from ._http import HttpClient
@@ -251,6 +252,8 @@ class BaseAdapter:
         Before any limit runs: imports and certificates take longer than some idle limits, and
         are no silence of the provider.
         """
+        load_parser()
+        sdk_name()
         if self._client is None:
             self._client = new_client()
 

@@ -6,10 +6,8 @@ Source: contract section 5.
 from __future__ import annotations
 
 import functools
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
@@ -18,6 +16,8 @@ from ._codes import TIMEOUT, TRANSPORT, UNKNOWN
 from ._limits import CLOSING_S
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     import httpx2
 
@@ -69,6 +69,8 @@ def shared_tls_context() -> ssl.SSLContext:
 
 def new_client() -> httpx.AsyncClient:
     """Return a client whose own limits never fire and that remembers nothing between calls."""
+    from http.cookiejar import CookieJar, DefaultCookiePolicy
+
     import httpx
 
     return httpx.AsyncClient(

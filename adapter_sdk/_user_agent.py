@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-from typing import Final
+import functools
 
 
-def _version() -> str:
+@functools.cache
+def sdk_name() -> str:
+    """Return the distribution and its version."""
+    # Not at the top: it brings the mail parser along, and takes longer than all our own modules.
+    from importlib import metadata
+
     try:
-        return version("dsh-adapter-sdk")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0"
-
-
-USER_AGENT: Final = f"dsh-adapter-sdk/{_version()}"
+        return f"dsh-adapter-sdk/{metadata.version('dsh-adapter-sdk')}"
+    except metadata.PackageNotFoundError:  # run from a source tree that was never installed
+        return "dsh-adapter-sdk/0"
 
 
 def user_agent(extension: str | None) -> str:
     """Return the SDK's own name, followed by what a configuration adds."""
-    return USER_AGENT if not extension else f"{USER_AGENT} {extension}"
+    return sdk_name() if not extension else f"{sdk_name()} {extension}"

@@ -14,6 +14,7 @@ from adapter_sdk import (
     BaseAdapter,
     Finish,
     ImageBlock,
+    LlmError,
     LlmFailure,
     LlmRequest,
     TextBlock,
@@ -23,7 +24,7 @@ from adapter_sdk import (
     has_images,
     user,
 )
-from adapter_sdk._user_agent import USER_AGENT
+from adapter_sdk._user_agent import sdk_name
 from adapter_sdk.dialects import OpenAIChat
 from adapter_sdk.testing import Exchange, Scripted, Send, scripted_client
 
@@ -240,7 +241,7 @@ async def test_the_same_request_is_the_same_bytes_with_the_same_headers() -> Non
         "content-length": str(len(first.content)),
         "x-team": "blue",
         "authorization": "Bearer sk-1",
-        "user-agent": f"{USER_AGENT} app/1",
+        "user-agent": f"{sdk_name()} app/1",
         "accept": "text/event-stream",
         "accept-encoding": "identity",
         "content-type": "application/json",
@@ -256,7 +257,7 @@ async def test_headers_of_one_request_neither_replace_the_sdks_name_nor_its_own_
     adapter, scripted = adapter_with(headers={"x-team": "blue"})
     await finish_of(adapter)
     (sent,) = scripted.requests
-    assert (sent.headers["user-agent"], sent.headers["x-team"]) == (USER_AGENT, "red")
+    assert (sent.headers["user-agent"], sent.headers["x-team"]) == (sdk_name(), "red")
     await scripted.client.aclose()
 
 
@@ -269,6 +270,22 @@ async def test_the_credential_is_resolved_once_a_call_and_trimmed() -> None:
     assert [sent.headers["authorization"] for sent in scripted.requests] == [
         "Bearer sk-1",
         "Bearer sk-2",
+    ]
+    await scripted.client.aclose()
+
+
+@pytest.mark.anyio
+async def test_address_and_credential_are_those_of_the_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter, scripted = adapter_with(GOOD, GOOD, api_key=None)
+    for name in ("one", "two"):
+        monkeypatch.setenv("EXAMPLE_BASE_URL", f"http://{name}.example")
+        monkeypatch.setenv("EXAMPLE_API_KEY", f"sk-{name}")
+        await finish_of(adapter)
+    assert [(sent.url.host, sent.headers["authorization"]) for sent in scripted.requests] == [
+        ("one.example", "Bearer sk-one"),
+        ("two.example", "Bearer sk-two"),
     ]
     await scripted.client.aclose()
 
@@ -358,6 +375,34 @@ async def test_an_address_of_the_environment_that_cannot_be_used_is_refused_by_i
     )
     assert scripted.requests == []
     await scripted.client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("request_", "own_headers", "base_url"),
+    [
+        pytest.param(
+            replace(REQUEST, tools=(Tool("t", parameters={"maximum": math.nan}),)),
+            {},
+            "http://api.example",
+            id="a-value-that-json-cannot-carry",
+        ),
+        pytest.param(REQUEST, {"x-session": "ü"}, "http://api.example", id="a-header"),
+        pytest.param(REQUEST, {}, "api.example", id="an-address"),
+    ],
+)
+@pytest.mark.anyio
+async def test_a_refusal_carries_what_broke_underneath_as_its_cause(
+    request_: LlmRequest,
+    own_headers: dict[str, str],
+    base_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Example, "own_headers", own_headers)
+    monkeypatch.setenv("EXAMPLE_BASE_URL", base_url)
+    with pytest.raises(LlmError) as refused:
+        await Example(api_key="k").wire_request(request_)
+    assert isinstance(refused.value.__cause__, ValueError)
+    assert str(refused.value.__cause__) in refused.value.failure.message
 
 
 class TextOnly(Example):
