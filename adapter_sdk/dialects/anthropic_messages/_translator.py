@@ -70,7 +70,7 @@ class MessagesTranslator:
         kind = text_or_none(payload.get("type"), where="an event's type")
         if kind == "message":
             return self.document(payload)
-        if kind == "error" or payload.get("error"):
+        if kind == "error" or payload.get("error") or payload.get("object") == "error":
             raise InBandError(payload)
         read = self._readers.get(kind or name)
         if read is None:

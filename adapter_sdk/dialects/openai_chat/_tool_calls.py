@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
+from io import StringIO
 
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
@@ -25,18 +26,24 @@ class Call:
     wire_id: str
     id: str
     name: str = ""
-    fragments: list[str] = field(default_factory=list)
+    written: StringIO = field(default_factory=StringIO)
+    last: str = ""
     joiner: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
     @property
     def arguments(self) -> str:
         """The provider's characters so far."""
-        return "".join(self.fragments)
+        return self.written.getvalue()
+
+    def add(self, arguments: str) -> None:
+        """Take more of the arguments."""
+        self.written.write(arguments)
+        self.last = arguments
 
     @property
     def is_whole(self) -> bool:
         """Whether the arguments so far are a JSON object."""
-        if not self.fragments or not self.fragments[-1].rstrip().endswith("}"):
+        if not self.last.rstrip().endswith("}"):
             return False  # without joining them: it is asked at every fragment of some servers
         try:
             return isinstance(parse_json(self.arguments), dict)
@@ -93,7 +100,7 @@ class ToolCalls:
         call.name += added_name
         arguments = call.joiner.feed(arguments)
         if arguments:
-            call.fragments.append(arguments)
+            call.add(arguments)
         return Fragment(call, is_new, added_name, arguments)
 
     def _known(

@@ -198,7 +198,7 @@ def _place(block: HeldBlock | Call) -> int:
 
 def _end_call(call: Call, chunks: list[Chunk]) -> None:
     if held := call.joiner.flush():
-        call.fragments.append(held)
+        call.add(held)
         chunks.append(ToolCallDelta(call.block_index, call.id, held))
     block = ToolCallBlock(call.id, call.name, call.arguments)
     chunks.append(BlockEnd(call.block_index, block))

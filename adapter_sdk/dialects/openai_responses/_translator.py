@@ -58,7 +58,7 @@ class ResponsesTranslator:
             return ()
         payload = object_of(payload)
         kind = text_or_none(payload.get("type"), where="an event's type")
-        if kind == "error" or payload.get("error"):
+        if kind == "error" or payload.get("error") or payload.get("object") == "error":
             raise InBandError(payload)
         chunks: list[Chunk] = []
         row = PART_EVENTS.get(kind or name)
