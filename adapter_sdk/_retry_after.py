@@ -34,15 +34,16 @@ _MONTHS: Final = {
 _MONTH: Final = f"(?P<month>{'|'.join(_MONTHS)})"
 _TIME: Final = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})"
 
-_IMF_FIXDATE: Final = re.compile(
+# As text: what is compiled here is compiled at every import, and most calls need none.
+_IMF_FIXDATE: Final = (
     rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<day>[0-9]{{2}}) {_MONTH} (?P<year>[0-9]{{4}})"
     rf" {_TIME} GMT"
 )
-_RFC_850: Final = re.compile(
+_RFC_850: Final = (
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,"
     rf" (?P<day>[0-9]{{2}})-{_MONTH}-(?P<year>[0-9]{{2}}) {_TIME} GMT"
 )
-_ASCTIME: Final = re.compile(
+_ASCTIME: Final = (
     rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_MONTH} (?P<day>[0-9]{{2}}| [0-9]) {_TIME}"
     r" (?P<year>[0-9]{4})"
 )
@@ -107,7 +108,7 @@ def _decimal_ms(text: str, *, exponent: int) -> int | None:
 
 def _http_date(text: str, *, near: datetime) -> datetime | None:
     for form in _DATE_FORMS:
-        match = form.fullmatch(text)
+        match = re.fullmatch(form, text)
         if match is not None:
             break
     else:

@@ -1,0 +1,94 @@
+"""Time and memory grow with what is read, and no faster."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import pytest
+
+from adapter_sdk import BlockAssembler
+
+from .streams import event, new_core, one_large_event, read, texts, tool_fragments
+
+# Sixteen times the size in at most twenty times the time; a quadratic part needs 256 times.
+LARGER: Final = 16
+MOST_TIMES: Final = 20.0
+
+# A processor that is shared now and then is measured again.
+LOOKS: Final = 6
+
+
+def seconds(body: Callable[[int], Iterable[bytes]], size: int) -> float:
+    reads = list(body(size))
+    gc.collect()
+    began = time.process_time()
+    read(reads, BlockAssembler())
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize(
+    ("body", "size"),
+    [
+        pytest.param(one_large_event, 1 << 20, id="one-event-of-16-mb"),
+        pytest.param(tool_fragments, 2_000, id="32,000-tool-fragments"),
+        pytest.param(texts, 2_000, id="32,000-words"),
+    ],
+)
+def test_time_is_linear(body: Callable[[int], Iterable[bytes]], size: int) -> None:
+    found = []
+    small = large = float("inf")
+    for _ in range(LOOKS):
+        small = min(small, seconds(body, size))
+        large = min(large, seconds(body, LARGER * size))
+        found.append(large / small)
+        if found[-1] <= MOST_TIMES:
+            return
+    pytest.fail(f"{LARGER} times the size took {found} times the time")
+
+
+def test_a_long_stream_keeps_no_more_than_its_text() -> None:
+    core = new_core()
+    core.data(event({"content": "x"}))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        words = 20_000
+        for data in texts(words):
+            core.data(data)
+            core.out.clear()
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The block's end holds the whole text, so the text under way is kept; nothing else is.
+    assert kept <= 1.5 * 6 * words + 20_000
+
+
+def test_an_assembler_takes_at_most_three_times_the_text() -> None:
+    words = 20_000
+    assembler, core = BlockAssembler(), new_core()
+    chunks: list[Any] = []
+    for data in texts(words):
+        core.data(data)
+        chunks += core.out
+        core.out.clear()
+    ends = chunks[-2:]
+    deltas = [(type(chunk), chunk.index, chunk.text) for chunk in chunks[1:-2]]
+    del chunks
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for kind, index, text in deltas:
+            assembler.add(kind(index, text))
+        blocks = assembler.blocks()
+        for end in ends:
+            assembler.add(end)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert blocks == assembler.blocks()
+    assert peak <= 3 * 6 * words
