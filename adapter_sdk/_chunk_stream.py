@@ -13,7 +13,7 @@ from ._chunks import Chunk
 from ._clock import Clock, running_clock
 from ._codes import TIMEOUT
 from ._failure import LlmError
-from ._http import ResponseHead, WireRequest, describe_exception
+from ._http import ResponseHead, WireRequest, describe_exception, shown_chain
 from ._reader import Aborted, Interrupted, Reader
 from ._watchdog import Deadline, Expiry
 
@@ -59,6 +59,10 @@ class ChunkStream:
     The last chunk is the one ``Finish``; it carries the failure where the call failed.
     Cancellation of the task and every ``BaseException`` propagate unchanged, after the
     connection was closed. Leaving early reports nothing and closes the connection.
+
+    Attributes:
+        cause: The exception of a library that ended the call, for logs; None where there was
+            none, or where its text holds the credential.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class ChunkStream:
         self._trailer_due: Deadline | None = None
         self._left = False
         self._waiting = False
+        self.cause: BaseException | None = None
 
     def __aiter__(self) -> Self:
         return self
@@ -161,7 +166,7 @@ class ChunkStream:
             if data:
                 self._take(b"".join(data), reader)
         except Exception as error:  # noqa: BLE001 - why: nothing of a library reaches the caller
-            self._core.fault(*describe_exception(error))
+            self._break(error)
         return bool(items)
 
     async def _step(self, reader: Reader[WireRequest | ResponseHead | bytes]) -> None:
@@ -177,9 +182,15 @@ class ChunkStream:
             await anyio.lowlevel.checkpoint()
             self._interrupt(reader.cause or interruption.cause)
         except LlmError as error:  # the adapter refused the call before anything was sent
+            self.cause = error.__cause__
             core.refuse(error.failure)
         except Exception as error:  # noqa: BLE001 - why: nothing of a library reaches the caller
-            core.fault(*describe_exception(error))
+            self._break(error)
+
+    def _break(self, error: Exception) -> None:
+        if not any(secret in shown_chain(error) for secret in self._core.secrets):
+            self.cause = error
+        self._core.fault(*describe_exception(error))
 
     def _take(
         self,

@@ -80,6 +80,11 @@ class TrioClock:
         return scope
 
 
+def wall_time_ms() -> int:
+    """Return the wall clock: milliseconds since 1970 UTC. Needs no running loop."""
+    return int(datetime.now(UTC).timestamp() * 1000)
+
+
 def in_trio() -> bool:
     """Whether the caller runs in a trio task (also where a guest run shares an asyncio loop)."""
     # Another thread may be in the middle of importing trio: then nothing runs in it yet.

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable
 from dataclasses import dataclass
 
 from ._assembler import BlockAssembler
+from ._chunk_stream import ChunkStream
 from ._chunks import Chunk, FinishReason, TokenUsage
 from ._codes import STREAM_CLOSED
 from ._failure import LlmError, LlmFailure
@@ -31,7 +32,8 @@ async def collect(stream: AsyncIterable[Chunk]) -> Completion:
     """Read ``stream`` to its end and return the whole answer.
 
     Raises:
-        LlmError: The call failed; ``error.failure`` has the facts.
+        LlmError: The call failed; ``error.failure`` has the facts, ``error.__cause__`` what a
+            library raised, where one did.
     """
     assembler = BlockAssembler()
     async for chunk in stream:
@@ -40,5 +42,6 @@ async def collect(stream: AsyncIterable[Chunk]) -> Completion:
     if reason is None:
         raise LlmError(LlmFailure(message="the stream ended without a finish", code=STREAM_CLOSED))
     if reason.failure is not None:
-        raise LlmError(reason.failure)
+        cause = stream.cause if isinstance(stream, ChunkStream) else None
+        raise LlmError(reason.failure) from cause
     return Completion(assembler.message(), reason, assembler.usage)

@@ -95,6 +95,9 @@ SPECIFIC_NAMES: Final = _by_plain_name(
         "ResponsibleAIPolicyViolation": CONTENT_FILTER,  # [D] Azure 400, in innererror
         "data_inspection_failed": CONTENT_FILTER,  # [D] DashScope 400
         "prohibited_content": CONTENT_FILTER,  # [D] Google
+        "image_content_policy_violation": CONTENT_FILTER,  # [D] OpenAI, in a failed response
+        "misalignment_policy_violation": CONTENT_FILTER,  # [D] the same
+        "bio_policy": CONTENT_FILTER,  # [D] the same
         # the request, whatever status a gateway makes of it
         "model_not_found": INVALID_REQUEST,  # [R] OpenAI 400 and 404, Groq 404
         "model_decommissioned": INVALID_REQUEST,  # [R] Groq 400
@@ -103,6 +106,20 @@ SPECIFIC_NAMES: Final = _by_plain_name(
         "tool_use_failed": INVALID_REQUEST,  # [R] Groq 400, also inside a stream
         "previous_response_not_found": INVALID_REQUEST,  # [R] OpenAI 400
         "invalid_function_parameters": INVALID_REQUEST,  # [R] OpenAI 400
+        "invalid_prompt": INVALID_REQUEST,  # [D] OpenAI, in a failed response, as the next ones
+        "invalid_image": INVALID_REQUEST,  # [D]
+        "image_too_large": INVALID_REQUEST,  # [D]
+        "image_too_small": INVALID_REQUEST,  # [D]
+        "image_file_too_large": INVALID_REQUEST,  # [D]
+        "image_file_not_found": INVALID_REQUEST,  # [D]
+        "image_parse_error": INVALID_REQUEST,  # [D]
+        "empty_image_file": INVALID_REQUEST,  # [D]
+        "invalid_image_format": INVALID_REQUEST,  # [D]
+        "invalid_image_mode": INVALID_REQUEST,  # [D]
+        "invalid_base64_image": INVALID_REQUEST,  # [D]
+        "unsupported_image_media_type": INVALID_REQUEST,  # [D]
+        "failed_to_download_image": INVALID_REQUEST,  # [D]
+        "data_residency_mismatch": INVALID_REQUEST,  # [D]
     }
 )
 

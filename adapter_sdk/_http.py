@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     HttpClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
 
 
+# Libraries wrap an exception three or four times; a chain may be a ring.
+_LONGEST_CHAIN: Final = 16
+
 # A transport may still hold some reads after it was closed; one that never ends is left alone.
 _MOST_READS_AFTER_CLOSE: Final = 64
 
@@ -180,3 +183,13 @@ def describe_exception(error: BaseException) -> tuple[str, str]:
     hint = next((_HINT_OF_EXCEPTION[name] for name in names if name in _HINT_OF_EXCEPTION), "")
     said = f"{type(error).__name__}: {error}" if str(error).strip() else type(error).__name__
     return code, f"{hint} ({said})" if hint else said
+
+
+def shown_chain(error: BaseException) -> str:
+    """Return what a traceback would say of an exception and of those that it came from."""
+    shown: list[str] = []
+    chain: BaseException | None = error
+    while chain is not None and len(shown) < _LONGEST_CHAIN:
+        shown.append(f"{chain!r} {chain}")
+        chain = chain.__cause__ or chain.__context__
+    return "\n".join(shown)

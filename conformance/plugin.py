@@ -49,13 +49,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def dsh_server() -> Iterator[Callable[..., Any]]:
-    """Start fault servers: ``server = dsh_server([Exchange(429)])``; they end with the test."""
+    """Start fault servers: ``server = dsh_server([Exchange(429)])``; they end with the test.
+
+    In place of exchanges it takes a case: ``dsh_server(dsh_case("code_auth/bare_401"))``.
+    """
     import contextlib
 
-    from adapter_sdk.testing import FaultServer
+    from ._pytest_server import started
 
     with contextlib.ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(FaultServer(*args, **kwargs))
+        yield lambda script, **options: stack.enter_context(started(script, **options))
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,13 @@ import pytest
 
 ROOT: Final = Path(__file__).parent.parent
 TOP: Final = ("adapter_sdk", "conformance", "reference_adapters")
+EXTRAS: Final = {
+    "conformance": {"click", "pytest", "rich"},
+    "httpx2": {"httpx2"},
+    "aiohttp": {"httpx-aiohttp"},
+    "real": {"xllamacpp"},
+    "dev": {"coverage", "hypothesis", "mypy", "respx", "ruff", "syrupy", "trio"},
+}
 
 
 def run(*command: str | Path, cwd: Path, status: int = 0) -> str:
@@ -88,8 +97,27 @@ def test_the_wheel_says_its_licence_and_its_commands(wheel: Path) -> None:
             if ".dist-info/" in name
         }
     assert info["licenses/LICENSE"] == (ROOT / "LICENSE").read_text()
-    assert "dsh-conformance = conformance.cli:main" in info["entry_points.txt"]
+    for line in (
+        "dsh-conformance = conformance.cli:main",
+        "dsh_conformance = conformance.plugin",
+        "deepseek = reference_adapters.deepseek:DeepSeekAdapter",
+    ):
+        assert line in info["entry_points.txt"].splitlines()
     assert "Requires-Python: >=3.11\n" in info["METADATA"]
+
+
+def test_the_wheel_needs_little_and_offers_the_rest_as_extras(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = message_from_bytes(archive.read(path)).get_all("Requires-Dist", [])
+    needed: dict[str, set[str]] = {}
+    for line in lines:
+        package, _, marker = line.partition(";")
+        extra = marker.replace('"', "'").partition("extra == '")[2].partition("'")[0]
+        needed.setdefault(extra, set()).add(re.split(r"[^\w.-]", package.strip())[0])
+    assert needed[""] == {"anyio", "httpx", "httpx-sse", "pydantic", "typing-extensions"}
+    for extra, packages in EXTRAS.items():
+        assert needed[extra] >= packages
 
 
 def test_the_installed_packages_are_the_wheels_own(scripts: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import httpx2
@@ -24,7 +24,10 @@ pytestmark = pytest.mark.anyio
 SECRET = "sk-very-secret"
 REQUEST = LlmRequest(model="m", messages=(user("hi"),))
 HI = Send(b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n')
-END = Send(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+FINISHED = Send(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n')
+DONE = Send(b"data: [DONE]\n\n")
+END = Send(FINISHED.data + DONE.data)
+LONGEST = len(FINISHED.data.rstrip())
 EVENTS = (("content-type", "text/event-stream"),)
 
 
@@ -176,6 +179,19 @@ async def test_a_redirect_is_not_followed(library: ModuleType, status: int) -> N
     await scripted.client.aclose()
 
 
+@both_libraries
+@pytest.mark.parametrize("ending", ["refuse", "reset", "close-before-headers"])
+async def test_a_connection_that_breaks_is_not_tried_again(
+    library: ModuleType, ending: Literal["refuse", "reset", "close-before-headers"]
+) -> None:
+    good = Exchange(200, EVENTS, steps=(HI, END))
+    scripted = scripted_client([Exchange(None, ending=ending), good], library=library)
+    found = await failure_of(Example(http_client=scripted.client, api_key=SECRET))
+    assert found is not None
+    assert (found.code, found.status, len(scripted.requests)) == ("TRANSPORT", None, 1)
+    await scripted.client.aclose()
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_an_error_that_invites_another_attempt_gets_none(status: int) -> None:
     refused = Exchange(status, (("retry-after-ms", "1"),), body=b"")
@@ -184,6 +200,26 @@ async def test_an_error_that_invites_another_attempt_gets_none(status: int) -> N
     assert found is not None
     assert (found.status, found.provider_retry_after_ms) == (status, 1)
     assert len(scripted.requests) == 1
+    await scripted.client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        pytest.param(LONGEST, None, id="as-long-as-it"),
+        pytest.param(
+            LONGEST - 1, "an event of the stream exceeds the limit of {} bytes", id="longer"
+        ),
+    ],
+)
+async def test_the_limit_of_an_event_is_the_adapters(limit: int, message: str | None) -> None:
+    scripted = scripted_client([Exchange(200, EVENTS, steps=(HI, FINISHED, DONE))])
+    adapter = Example(http_client=scripted.client, api_key=SECRET, event_limit_bytes=limit)
+    found = await failure_of(adapter)
+    expected = message and LlmFailure(
+        message=message.format(limit), code="MALFORMED_RESPONSE", status=200
+    )
+    assert found == expected
     await scripted.client.aclose()
 
 

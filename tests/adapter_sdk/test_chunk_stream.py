@@ -33,6 +33,7 @@ from adapter_sdk import (
     TextDelta,
     TokenUsage,
     UsageReport,
+    WireRequest,
     user,
 )
 from adapter_sdk.dialects import OpenAIChat
@@ -215,6 +216,36 @@ def test_a_stream_that_is_closed_by_another_task_ends_for_its_reader(backend: Ba
         return seen
 
     assert play(backend, httpx, [HELD], test) == OPEN
+
+
+class Noting(Example):
+    """Notes when its client is made and when a call's request is."""
+
+    def __init__(self, scripted: Scripted, notes: list[str]) -> None:
+        super().__init__(http_client=scripted.client, api_key="sk-1")
+        self.notes = notes
+
+    @override
+    def open(self) -> None:
+        self.notes.append("open")
+        super().open()
+
+    @override
+    async def wire_request(self, request: LlmRequest) -> WireRequest:
+        self.notes.append("request")
+        return await super().wire_request(request)
+
+
+@both_backends
+def test_the_client_is_made_before_any_limit_of_the_call_runs(backend: Backend) -> None:
+    async def test(adapter: Example, scripted: Scripted) -> list[str]:
+        notes: list[str] = []
+        stream = Noting(scripted, notes).stream(REQUEST)
+        assert notes == []
+        assert [chunk async for chunk in stream] == GOOD_CHUNKS
+        return notes
+
+    assert play(backend, httpx, [GOOD], test)[:2] == ["open", "request"]
 
 
 # ---- cancellation ------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
@@ -12,6 +13,8 @@ import anyio.lowlevel
 import httpx
 import httpx2
 import pytest
+import trio
+from typing_extensions import override
 
 from adapter_sdk import (
     STOP,
@@ -213,6 +216,13 @@ HELD_BEFORE = Exchange(None, ending="hold-before-headers")
             id="bytes-of-an-unfinished-event-do-not",
         ),
         pytest.param(
+            answer(HI, *(Pause(4.0), EMPTY) * 7, *END),
+            {},
+            25.0,
+            [*OPEN, ended("TIMEOUT", PROGRESS)],
+            id="the-progress-limit-comes-before-a-good-end",
+        ),
+        pytest.param(
             answer(Repeat((COMMENT,), every_seconds=4.0)),
             {},
             25.0,
@@ -232,6 +242,13 @@ HELD_BEFORE = Exchange(None, ending="hold-before-headers")
             3.0,
             [ended("TIMEOUT", "no event and no comment for 3 s, the idle limit")],
             id="without-a-progress-limit-idle-is-left",
+        ),
+        pytest.param(
+            answer(*(Pause(8.0), COMMENT) * 125, HI, *END),
+            {"progress_timeout": None},
+            1000.0,
+            GOOD_CHUNKS,
+            id="without-a-progress-limit-comments-keep-a-call-alive-past-the-default",
         ),
         pytest.param(
             answer(*(HI, Pause(9.0)) * 6, *END),
@@ -272,6 +289,31 @@ def test_a_limit_ends_the_call_at_its_instant(
 ) -> None:
     call = Call(exchange, backend, library, options=options)
     assert call.run() == (at, expected, 1)
+
+
+class SlowHead(httpx.AsyncBaseTransport):
+    """Its head comes after 6 s, its first event 8 s later."""
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await until(6.0)
+
+        async def body() -> AsyncIterator[bytes]:
+            await until(14.0)
+            yield b"".join(step.data for step in (HI, *END))
+
+        return httpx.Response(200, headers=HEADERS, content=body())
+
+
+@both_backends
+def test_the_head_re_arms_the_idle_limit(backend: Backend) -> None:
+    async def run() -> tuple[float, list[Chunk]]:
+        async with httpx.AsyncClient(transport=SlowHead()) as client:
+            adapter = Example(http_client=client, api_key="k", idle_timeout=IDLE_S)
+            chunks = [chunk async for chunk in adapter.stream(REQUEST)]
+            return anyio.current_time(), chunks
+
+    assert run_virtual(backend, run) == (14.0, GOOD_CHUNKS)
 
 
 @both_backends
@@ -432,10 +474,12 @@ def test_a_signal_that_was_set_before_sends_nothing(backend: Backend, library: M
 
 
 @both_backends
-def test_a_signal_between_two_reads_drops_what_had_arrived(backend: Backend) -> None:
+def test_a_signal_between_two_reads_drops_what_had_arrived_and_tells_its_counts(
+    backend: Backend,
+) -> None:
     exchange = answer(HI, *END)
     call = Call(exchange, backend, pauses={1: 5.0}, abort_at=2.0)
-    assert call.run() == (5.0, [OPEN[0], ended("ABORTED", "stop")], 1)
+    assert call.run() == (5.0, [OPEN[0], COUNTS, ended("ABORTED", "stop")], 1)
 
 
 @both_backends
@@ -480,3 +524,39 @@ def test_one_signal_stops_every_call_that_it_was_given_to(backend: Backend) -> N
 
     expected = ended("ABORTED", "stop")
     assert play_two(backend, test, answer(HI), answer(HI)) == [expected, expected]
+
+
+# ---- native cancellation -----------------------------------------------------------------
+
+
+@both_backends
+@pytest.mark.parametrize("cancelled", ["before-it", "after-it"])
+@pytest.mark.parametrize("cause", ["signal", "limit"])
+def test_native_cancellation_beats_a_signal_or_a_limit_of_the_same_instant(
+    backend: Backend, cause: str, cancelled: str
+) -> None:
+    async def test(adapter: Example, scripted: Scripted) -> list[object]:
+        signal, clock, seen = AbortSignal(), running_clock(), list[object]()
+        with anyio.CancelScope() as scope:
+            ends = [scope.cancel, *([signal.abort] if cause == "signal" else [])]
+
+            def order() -> None:
+                for end in ends if cancelled == "before-it" else reversed(ends):
+                    clock.call_at(IDLE_S, end)
+
+            # The limit's own timer is set at the first wait: before or after ours.
+            if cancelled == "before-it":
+                order()
+            else:
+                clock.call_at(IDLE_S / 2, order)
+            try:
+                async for chunk in adapter.stream(REQUEST, signal):
+                    seen.append(chunk)
+            except BaseException as error:
+                seen.append((type(error), scripted.open_responses))
+                raise
+        assert (scope.cancelled_caught, anyio.current_time()) == (True, IDLE_S)
+        return seen
+
+    native = asyncio.CancelledError if backend == "asyncio" else trio.Cancelled
+    assert play_two(backend, test, answer(HI)) == [*OPEN, (native, 0)]

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapter_sdk._classify import ClassifiedError, classify_body, classify_payload
+from adapter_sdk._classify import (
+    ClassifiedError,
+    classify_body,
+    classify_error,
+    classify_payload,
+)
 from adapter_sdk._codes import (
     AUTH,
     CONTENT_FILTER,
@@ -18,6 +23,7 @@ from adapter_sdk._codes import (
     TIMEOUT,
     is_code,
 )
+from adapter_sdk._error_envelope import ErrorFacts
 from adapter_sdk._error_tables import GENERIC_NAMES, SPECIFIC_NAMES
 
 
@@ -251,6 +257,13 @@ def test_a_frame_inside_a_good_response_gives_its_code(
 ) -> None:
     error = classify_payload(payload)
     assert (error.code, error.status, error.payload) == (code, status, payload)
+
+
+@pytest.mark.parametrize("status", [200, 204, 299, None])
+def test_a_2xx_is_no_evidence(status: int | None) -> None:
+    generic = ErrorFacts(names=("invalid_request_error",))
+    assert classify_error(generic, status=status) == INVALID_REQUEST
+    assert classify_error(ErrorFacts(), status=status) == SERVER
 
 
 @pytest.mark.parametrize(

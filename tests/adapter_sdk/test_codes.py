@@ -23,6 +23,7 @@ REGISTRY = {
     "INVALID_PREPARED_CALL",
     "REGISTRATION_DISPOSED",
 }
+DISCOVERY = {"DISCOVERY_FAILED", "DISCOVERY_UNSUPPORTED"}
 ENDINGS = {"STREAM_CLOSED", "MALFORMED_RESPONSE", "ABORTED", "UNKNOWN"}
 
 
@@ -33,8 +34,11 @@ ENDINGS = {"STREAM_CLOSED", "MALFORMED_RESPONSE", "ABORTED", "UNKNOWN"}
         pytest.param(codes.REFUSED_CODES, REFUSED, id="refused"),
         pytest.param(codes.LOCAL_CODES, LOCAL, id="local"),
         pytest.param(codes.REGISTRY_CODES, REGISTRY, id="registry"),
+        pytest.param(codes.DISCOVERY_CODES, DISCOVERY, id="discovery"),
         pytest.param(
-            codes.CODES, TRANSIENT | REFUSED | LOCAL | REGISTRY | ENDINGS, id="the-whole-list"
+            codes.CODES,
+            TRANSIENT | REFUSED | LOCAL | REGISTRY | DISCOVERY | ENDINGS,
+            id="the-whole-list",
         ),
     ],
 )

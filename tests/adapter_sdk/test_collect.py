@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import AsyncIterator, Sequence
 
 import anyio
+import httpx
 import pytest
 
 from adapter_sdk import (
     MAX_TOKENS,
     STOP,
     TOOL_CALLS,
+    BaseAdapter,
     BlockEnd,
     Chunk,
     Completion,
@@ -18,6 +21,7 @@ from adapter_sdk import (
     FinishReason,
     LlmError,
     LlmFailure,
+    LlmRequest,
     ReasoningBlock,
     TextBlock,
     TextDelta,
@@ -26,8 +30,10 @@ from adapter_sdk import (
     UsageReport,
     assistant,
     collect,
+    user,
 )
 from adapter_sdk._messages import Message
+from adapter_sdk.dialects import OpenAIChat
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +95,52 @@ async def test_a_failed_call_raises_its_failure(reason: str, failure: LlmFailure
         await collect(stream_of([*BLOCKS, Finish(FinishReason(reason, failure))]))
     assert caught.value.failure is failure
     assert caught.value.code == failure.code
+
+
+class Broken(BaseAdapter):
+    dialect = OpenAIChat()
+    default_base_url = "http://api.example/v1"
+
+
+def raising(error: Exception) -> httpx.AsyncClient:
+    def answer(_: httpx.Request) -> httpx.Response:
+        raise error
+
+    return httpx.AsyncClient(transport=httpx.MockTransport(answer))
+
+
+def wrapping(inner: str) -> httpx.ConnectError:
+    outer = httpx.ConnectError("no route")
+    outer.__context__ = OSError(inner)
+    return outer
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"),
+    [
+        pytest.param(httpx.ConnectError("no route"), True, id="what-the-client-raised"),
+        pytest.param(httpx.ReadError("sent Bearer sk-1"), False, id="with-the-key-in-its-text"),
+        pytest.param(wrapping("sent Bearer sk-1"), False, id="with-the-key-in-what-it-came-from"),
+        pytest.param(wrapping("reset"), True, id="with-another"),
+    ],
+)
+async def test_the_error_carries_what_broke_underneath_unless_that_tells_the_key(
+    error: httpx.TransportError, is_told: bool
+) -> None:
+    async with raising(error) as client:
+        adapter = Broken(api_key="sk-1", http_client=client)
+        with pytest.raises(LlmError) as caught:
+            await collect(adapter.stream(LlmRequest(model="m", messages=(user("Hi"),))))
+    assert caught.value.code == "TRANSPORT"
+    assert caught.value.__cause__ is (error if is_told else None)
+    assert "sk-1" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_refusal_without_a_cause_has_none() -> None:
+    request = LlmRequest(model="m", messages=(user("Hi"),))
+    with pytest.raises(LlmError) as refused:
+        await collect(Broken(api_key="bad\x00key").stream(request))
+    assert (refused.value.code, refused.value.__cause__) == ("INVALID_CREDENTIAL", None)
 
 
 async def test_a_stream_without_a_finish_raises() -> None:

@@ -111,6 +111,17 @@ UPSTREAM = {"error": {"message": "no room", "type": "tokens", "code": "full"}}
             {"error_type": "bad", "message": "no"}, facts("no", names=("bad",)), id="cohere"
         ),
         pytest.param(
+            {"__type": "Throttled", "message": "no"},
+            facts("no", names=("Throttled",)),
+            id="bedrock",
+        ),
+        pytest.param({"error_message": "no"}, facts("no"), id="error-message"),
+        pytest.param(
+            {"error": "denied", "error_description": "no key"},
+            facts("no key", "denied", names=("denied",)),
+            id="oauth",
+        ),
+        pytest.param(
             {
                 "error": {
                     "code": 400,

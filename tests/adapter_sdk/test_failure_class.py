@@ -27,6 +27,8 @@ CLASSES = {
     codes.CONTENT_FILTER: "safety",
     codes.ABORTED: "aborted",
     codes.UNKNOWN: "unknown",
+    codes.DISCOVERY_FAILED: "provider-unavailable",
+    codes.DISCOVERY_UNSUPPORTED: "unsupported",
     **dict.fromkeys(codes.REGISTRY_CODES, "invalid-request"),
 }
 

@@ -6,7 +6,7 @@ import gc
 import json
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import anyio
 import httpx
@@ -228,6 +228,19 @@ async def test_a_call_whose_adapter_was_taken_out_is_refused_and_one_in_flight_g
     assert len(adapter.calls) == 1
 
 
+async def test_a_prepared_call_never_goes_to_the_successor_of_its_adapter() -> None:
+    successor = Foreign(tuple(GOOD))
+    runtime = LlmRuntime()
+    registration = runtime.register("example", Foreign(tuple(GOOD)))
+    call = runtime.prepare("example", REQUEST)
+    registration.dispose()
+    runtime.register("example", successor)
+    assert await chunks_of(runtime.stream(call)) == [
+        failed("REGISTRATION_DISPOSED", "example: the adapter was taken out after prepare")
+    ]
+    assert successor.calls == []
+
+
 # ---- adapters that misbehave -------------------------------------------------------------
 
 
@@ -236,10 +249,31 @@ class NoIterator:
         return [Finish(STOP)]
 
 
+class NothingToClose:
+    """Its stream is an iterator and no more: without ``aclose``."""
+
+    def stream(self, request: LlmRequest, abort: AbortSignal | None = None) -> AsyncIterable[Chunk]:
+        return Bare(iter(GOOD))
+
+
+class Bare:
+    def __init__(self, chunks: Iterator[Chunk]) -> None:
+        self.chunks = chunks
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        for chunk in self.chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
 @pytest.mark.parametrize(
     ("adapter", "expected"),
     [
         pytest.param(Foreign(tuple(GOOD)), GOOD, id="good"),
+        pytest.param(NothingToClose(), GOOD, id="has-nothing-to-close"),
         pytest.param(
             Foreign((*HI, Finish(FinishReason("error", FAILURE)))),
             [*HI, Finish(FinishReason("error", FAILURE))],

@@ -271,6 +271,13 @@ def test_a_limit_below_one_byte_is_refused(limit: int) -> None:
         SseDecoder(max_event_bytes=limit)
 
 
+def test_the_limit_is_sixteen_mebibytes_unless_another_is_given() -> None:
+    event = b"data: " + b"x" * (16 * MIB - 6)
+    assert len(SseDecoder().feed(event + b"\n\n")) == 1
+    with pytest.raises(EventTooLarge, match=f" {16 * MIB} bytes$"):
+        SseDecoder().feed(event + b"x")
+
+
 def test_more_names_than_are_remembered_still_arrive() -> None:
     names = [f"name-{number}" for number in range(200)] * 2
     body = b"".join(b"event: %s\ndata: a\n\n" % name.encode() for name in names)

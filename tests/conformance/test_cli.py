@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import click
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from conformance._case_file import shipped_cases
+from conformance._catalogue import load_catalogue
 from conformance.cli import main
 
 MUTANTS = Path(__file__).parents[1] / "mutants" / "broken.py"
@@ -134,6 +137,19 @@ def test_a_mistake_gets_one_line_and_the_exit_code_of_its_kind(
         assert ran.out == ""
 
 
+def test_a_run_that_is_interrupted_exits_with_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance._runner.Runner.run", interrupt)
+    ran = Ran(capsys, "deepseek", "code_auth")
+
+    assert ran.exit_code == 2
+    assert ran.err.split("\n") == ["", "dsh-conformance: interrupted", ""]
+
+
 BAD_FACTORY = """
 from adapter_sdk import Declaration
 
@@ -155,6 +171,57 @@ def test_a_factory_that_raises_is_a_mistake_of_the_target(
     assert ran.exit_code == 4
     assert "the factory cannot be called" in ran.err
     assert "RuntimeError: no luck" in ran.err
+
+
+UNKNOWN_CAPABILITY = """
+from adapter_sdk import Declaration
+
+def factory(**options): ...
+
+factory.declaration = Declaration(
+    dialects=("openai-chat",), terminal="done-sentinel", capabilities=frozenset({"flying"})
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param(
+            'raise RuntimeError("no\\nluck")',
+            "bad.py cannot be imported: RuntimeError: no luck",
+            id="raises",
+        ),
+        pytest.param("import nosuch", "ModuleNotFoundError: No module named", id="lacks-a-module"),
+        pytest.param("def factory(:", "bad.py cannot be imported: SyntaxError", id="no-python"),
+        pytest.param(
+            UNKNOWN_CAPABILITY, "declares unknown capabilities: flying", id="unknown-capability"
+        ),
+    ],
+)
+def test_a_target_that_cannot_be_used_gets_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, says: str
+) -> None:
+    target = tmp_path / "bad.py"
+    target.write_text(text)
+
+    ran = Ran(capsys, f"{target}:factory")
+
+    assert (ran.exit_code, ran.out, len(ran.err.splitlines())) == (4, "", 1)
+    assert ran.err.startswith(f"dsh-conformance: {target}:factory: ")
+    assert says in ran.err
+
+
+def test_an_installed_adapter_that_cannot_be_imported_gets_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = EntryPoint("broken", "no.such:Thing", "dsh.adapters")
+    monkeypatch.setattr("conformance._target.entry_points", lambda group: [broken])
+
+    ran = Ran(capsys, "broken")
+
+    assert (ran.exit_code, ran.out, len(ran.err.splitlines())) == (4, "", 1)
+    assert ran.err.startswith("dsh-conformance: broken: no.such:Thing cannot be imported: ")
 
 
 CASE = """
@@ -196,9 +263,12 @@ def test_list_as_json_names_every_check_of_every_requirement(
 ) -> None:
     ran = Ran(capsys, "list", "--json")
 
-    data = json.loads(ran.out)
+    listed = json.loads(ran.out)["requirements"]
     assert ran.exit_code == 0
-    assert all(requirement["checks"] for requirement in data["requirements"])
+    assert [each["id"] for each in listed] == [each.id for each in load_catalogue().requirements]
+    assert all(each["checks"] for each in listed)
+    named = {check["id"] for each in listed for check in each["checks"]}
+    assert named >= {case.id for case in shipped_cases()}
 
 
 def test_explain_works_for_every_id(capsys: pytest.CaptureFixture[str]) -> None:

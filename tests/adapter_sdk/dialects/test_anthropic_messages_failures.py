@@ -95,6 +95,11 @@ STARTED: Final = TokenUsage(7, 1)
         ),
         pytest.param([b'data: {"detail":"no"}\n\n'], Bad(code="SERVER"), id="a-nameless-detail"),
         pytest.param(
+            [b'data: {"object":"error","message":"no","type":"BadRequestError","code":400}\n\n'],
+            Bad(code="INVALID_REQUEST", status=400),
+            id="a-flat-error-object-whose-type-is-no-event",
+        ),
+        pytest.param(
             [{**closing()[0], "error": OVERLOADED}],
             Bad(code="SERVER"),
             id="an-error-beside-something-else",

@@ -80,6 +80,14 @@ ERROR: Final = {"error": {"message": "busy", "type": "server_error"}}
         pytest.param(
             [{"type": "error", "error": {"message": "x"}}], Bad(code="SERVER"), id="type-error"
         ),
+        *(
+            pytest.param(
+                [HI, b'data: {"%s":"error"}\n\n' % key.encode()],
+                Bad(code="SERVER", text="Hi"),
+                id=f"{key}-error-without-a-word",
+            )
+            for key in ("object", "type")
+        ),
         pytest.param([{"message": "busy"}], Bad(code="SERVER"), id="message"),
         pytest.param([{"detail": "busy"}], Bad(code="SERVER"), id="detail"),
         pytest.param(

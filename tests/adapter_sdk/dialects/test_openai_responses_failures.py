@@ -105,6 +105,11 @@ BROKEN: Final = {"code": "server_error", "message": "broken"}
             id="an-error-in-words",
         ),
         pytest.param([b'data: {"detail":"no"}\n\n'], Bad(code="SERVER"), id="a-nameless-detail"),
+        pytest.param(
+            [b'data: {"object":"error","message":"no","type":"BadRequestError","code":400}\n\n'],
+            Bad(code="INVALID_REQUEST", status=400),
+            id="a-flat-error-object-whose-type-is-no-event",
+        ),
         pytest.param([b"data: {\n\n"], Bad(code="MALFORMED_RESPONSE"), id="no-json"),
         pytest.param([b"data: 5\n\n"], Bad(code="MALFORMED_RESPONSE"), id="no-object"),
         pytest.param(

@@ -19,6 +19,7 @@ from adapter_sdk import (
     assistant,
     user,
 )
+from reference_adapters.deepseek import DeepSeekAdapter
 from reference_adapters.deepseek._images import (
     IMAGE_BYTES_QUANTUM,
     IMAGES_QUANTUM,
@@ -123,3 +124,16 @@ def test_what_a_turn_carries_beside_its_images_stays() -> None:
     found = within_budget(replace(request(kept, Message("user", many)), max_tokens=5))
     assert (found.max_tokens, found.messages[0]) == (5, kept)
     assert found.messages[1].content == (PLACEHOLDER,) * 20 + many[20:]
+
+
+def test_what_goes_out_is_within_the_budget() -> None:
+    many = tuple(image(n) for n in range(601))
+    body = DeepSeekAdapter(api_key="k").body(request(Message("user", many)))
+    (turn,) = body["messages"]
+    assert turn["content"] == [
+        *[{"type": "text", "text": PLACEHOLDER.text}] * 20,
+        *(
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{one.data}"}}
+            for one in many[20:]
+        ),
+    ]
