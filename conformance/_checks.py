@@ -19,6 +19,8 @@ def check_of(case: Case) -> Check:
 
 def missing_capability(requirement: Requirement, needs: Iterable[str], target: Target) -> str:
     """Return why a check does not apply to ``target``, or an empty string."""
+    if requirement.id in target.unasked:
+        return target.unasked[requirement.id]
     wanted = [*([requirement.needs] if requirement.needs else []), *needs]
     lacking = [need for need in wanted if need not in target.capabilities]
     return f"needs {', '.join(lacking)}, which is not declared" if lacking else ""

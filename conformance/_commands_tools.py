@@ -11,6 +11,7 @@ from ._commands_fixtures import fixtures_command
 from ._commands_init import init_command
 from ._commands_record import record_command
 from ._commands_repro import repro_command
+from ._commands_selftest import selftest_command
 from ._commands_serve import serve_command
 
 TOOLS: Final = (
@@ -19,6 +20,7 @@ TOOLS: Final = (
     init_command,
     record_command,
     repro_command,
+    selftest_command,
     serve_command,
 )
 

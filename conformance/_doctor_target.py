@@ -103,7 +103,8 @@ def _calls(target: Target) -> Iterator[Finding]:
         yield from _tried(lambda bench=bench: _good_call(bench))  # type: ignore[misc]
     if not target.takes_client:
         remedy = "take http_client, and every split of every answer is judged too"
-        yield Finding("note", "the factory takes no http_client", remedy)
+        if not target.unasked:  # a program behind a pipe cannot take one
+            yield Finding("note", "the factory takes no http_client", remedy)
         return
     yield from _tried(lambda: _injected(Bench(target, Means(), seed=1)))
 
@@ -157,7 +158,8 @@ def _good_call(bench: Bench) -> list[Finding]:
                 return await bench.call(adapter)
 
         found = [_judged(bench, bench.run(call), where)]
-        if bench.means.backend == "asyncio" and server.requests:
+        is_asked = "attribution" not in bench.target.unasked
+        if bench.means.backend == "asyncio" and server.requests and is_asked:
             found.append(_user_agent(server.requests[0].header("user-agent")))
         return found
 

@@ -1,4 +1,4 @@
-"""Find what is to be judged: ``package.module:factory``, ``path.py:factory``, or an entry point."""
+"""Find what is to be judged: a module's or a file's factory, an entry point, or a command."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,9 @@ from typing import Any, Final
 from adapter_sdk import Capability, Declaration
 
 ENTRY_POINT_GROUP: Final = "dsh.adapters"
+
+# Before a command that speaks over its standard streams; see ``SUBJECT.md``.
+COMMAND_PREFIX: Final = "exec:"
 
 # The kit's own, derived from what an adapter declares.
 _TERMINAL_CAPABILITY: Final = "terminal_{terminal}"
@@ -35,6 +38,7 @@ class Target:
         declaration: The adapter's promises.
         profile: Passed to the factory as ``profile``, or None.
         takes_client: Whether the factory has a parameter ``http_client``.
+        unasked: Requirements that cannot be asked of it, each with its reason.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Target:
     declaration: Declaration
     profile: str | None
     takes_client: bool
+    unasked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -76,7 +81,10 @@ def load_target(name: str, *, profile: str | None = None) -> Target:
     if profile is not None and profile not in declaration.profiles:
         known = ", ".join(declaration.profiles) or "none"
         raise TargetError(f"{name}: there is no profile {profile!r}; declared are: {known}")
-    return Target(name, factory, declaration, profile, _takes_client(factory))
+    if profile is not None:
+        declaration = _declaration(name, factory, profile=profile)
+    unasked = getattr(factory, "unasked", {})
+    return Target(name, factory, declaration, profile, _takes_client(factory), unasked)
 
 
 def installed_targets() -> list[str]:
@@ -85,11 +93,15 @@ def installed_targets() -> list[str]:
 
 
 def _find(name: str) -> object:
+    if name.startswith(COMMAND_PREFIX):
+        return _subject(name)
     if ":" not in name:
         return _entry_point(name)
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
-        raise TargetError(f"{name}: write it as package.module:factory or path.py:factory")
+        raise TargetError(
+            f"{name}: write it as package.module:factory, path.py:factory or 'exec:COMMAND'"
+        )
     module = _file_module(name, Path(place)) if place.endswith(".py") else _module(name, place)
     value: object = module
     for part in attribute.split("."):
@@ -98,6 +110,16 @@ def _find(name: str) -> object:
             raise TargetError(f"{name}: {place} has no {attribute}; it offers: {offered}")
         value = getattr(value, part)
     return value
+
+
+def _subject(name: str) -> object:
+    from ._subject import SubjectFactory  # here, since most runs have no subject
+    from ._subject_process import SubjectError
+
+    try:
+        return SubjectFactory(name)
+    except SubjectError as error:
+        raise TargetError(f"{name}: {error}") from error
 
 
 def _entry_point(name: str) -> object:
@@ -144,10 +166,14 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split()) or 'without a message'}"
 
 
-def _declaration(name: str, factory: Callable[..., Any]) -> Declaration:
+def _declaration(
+    name: str, factory: Callable[..., Any], *, profile: str | None = None
+) -> Declaration:
     declaration = getattr(factory, "declaration", None)
     if callable(declaration):
-        declaration = declaration()
+        # Profiles may speak different dialects: such a factory takes the profile here as well.
+        takes_it = profile is not None and "profile" in inspect.signature(declaration).parameters
+        declaration = declaration(profile=profile) if takes_it else declaration()
     if not isinstance(declaration, Declaration):
         raise TargetError(
             f"{name}: has no declaration; give the factory an attribute `declaration` with an "

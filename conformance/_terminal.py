@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -72,7 +73,7 @@ def check_line(result: Result) -> str:
 def failure_report(result: Result, *, target: str, profile: str | None) -> str:
     """Return at most 25 lines: the rule, the wire, the answer, the difference, what to do."""
     requirement = result.check.requirement
-    again = f"dsh-conformance {target}" + (f" --profile {profile}" if profile else "")
+    again = f"dsh-conformance {shlex.quote(target)}" + (f" --profile {profile}" if profile else "")
     if result.status is Status.HARNESS:
         lines = [f"the kit failed, not your adapter: {result.note}"]
     else:

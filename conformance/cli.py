@@ -72,7 +72,8 @@ class _TargetFirst(click.Group):
 def command() -> None:
     """Judge an LLM adapter, offline: dsh-conformance TARGET [SELECT...].
 
-    TARGET is package.module:factory, path.py:factory, or the name of an installed adapter.
+    TARGET is package.module:factory, path.py:factory, the name of an installed adapter, or
+    'exec:COMMAND' for a program in any language.
     SELECT is an id or the beginning of one, level:must, or dialect:openai-chat.
     """
 

@@ -71,11 +71,12 @@ def test_a_mistake_is_named(text: str, says: str) -> None:
     assert "\n" not in str(mistake.value)
 
 
-def test_every_shipped_case_can_be_read_and_titles_are_unique() -> None:
+def test_every_shipped_case_can_be_read_and_titles_are_unique_in_a_dialect() -> None:
     cases = shipped_cases()
 
     assert len(cases) >= 190
-    assert len({case.title for case in cases}) == len(cases)
+    # Twins in other dialects may say the same in the same words.
+    assert len({(case.dialect, case.title) for case in cases}) == len(cases)
 
 
 def test_every_requirement_has_a_check() -> None:

@@ -1,0 +1,26 @@
+"""The good twin: every mutant is this adapter with one promise not kept."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from adapter_sdk import BaseAdapter, Capability, Dialect
+from adapter_sdk.dialects import OpenAIChat
+
+
+class Good(BaseAdapter):
+    """Keeps every promise of an adapter that takes ``[DONE]`` as the end."""
+
+    dialect: ClassVar[Dialect] = OpenAIChat(
+        terminal="done-sentinel", reasoning_efforts=("low", "high")
+    )
+    default_base_url = "https://api.good.invalid/v1"
+    api_key_env = "DSH_SELFTEST_API_KEY"
+    request_id_headers = ("x-request-id", "x-trace-id")
+    capabilities = frozenset({Capability.TOOLS, Capability.REASONING, Capability.IMAGES})
+
+
+class GoodByFinishReason(Good):
+    """Keeps every promise of an adapter that takes a finish reason as the end."""
+
+    dialect = OpenAIChat(terminal="finish-reason", reasoning_efforts=("low", "high"))

@@ -1,0 +1,1 @@
+"""Adapters that are judged over their standard streams."""

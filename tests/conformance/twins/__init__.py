@@ -1,0 +1,1 @@
+"""Cases of one idea on the wires of three dialects."""
