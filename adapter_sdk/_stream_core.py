@@ -324,6 +324,8 @@ class StreamCore:
             self._fail(fault.code, fault.message, None)
         except Exception as error:  # noqa: BLE001 - why: a bug of the dialect stays a failure
             self._fail(*describe_exception(error), None)
+        if not self.finished:  # a dialect that says nothing must not leave its caller waiting
+            self._fail(MALFORMED_RESPONSE, "the answer is JSON, and its dialect finds no end", None)
 
     def _close_translator(self) -> None:
         try:
@@ -334,6 +336,8 @@ class StreamCore:
             self._fail(fault.code, fault.message, None)
         except Exception as error:  # noqa: BLE001 - why: a bug of the dialect stays a failure
             self._fail(*describe_exception(error), None)
+        if not self.finished:
+            self._fail(STREAM_CLOSED, "the stream ended, and its dialect finds no end in it", None)
 
     def _fail_in_band(self, error: InBandError) -> None:
         classified = classify_payload(error.payload)

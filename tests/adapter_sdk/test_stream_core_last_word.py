@@ -306,3 +306,41 @@ def test_an_error_body_under_way_is_no_activity() -> None:
     before = core.activity
     core.data(b"{" * 100)
     assert core.activity == before
+
+
+# ---- a dialect that gives no end -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("core", "body", "last"),
+    [
+        pytest.param(
+            lambda: scripted([], media_type="application/json"),
+            b"{}",
+            error("MALFORMED_RESPONSE", "the answer is JSON, and its dialect finds no end"),
+            id="document",
+        ),
+        pytest.param(
+            lambda: scripted([TextDelta(0, "a")], []),
+            b"data: 1\n\n",
+            error("STREAM_CLOSED", "the stream ended, and its dialect finds no end in it"),
+            id="stream",
+        ),
+    ],
+)
+def test_an_answer_whose_dialect_says_no_end_still_ends(
+    core: Callable[[], StreamCore], body: bytes, last: Finish
+) -> None:
+    played = core()
+    played.data(body)
+    played.end()
+    assert (played.finished, played.out[-1]) == (True, last)
+
+
+def test_a_settled_call_whose_dialect_says_no_end_still_ends() -> None:
+    core = scripted([TextDelta(0, "a")], [])
+    core.data(b"data: 1\n\n")
+    core.settle()
+    assert core.out[-1] == error(
+        "STREAM_CLOSED", "the stream ended, and its dialect finds no end in it"
+    )
