@@ -43,6 +43,9 @@ CHUNKS: Final = (
     Finish,
 )
 
+# What still comes once the end was told is a finding; a stream that goes on for ever is left.
+MOST_AFTER_FINISH: Final = 64
+
 # A cancelled or aborted caller waits for its next chunk by then.
 SOON_IDLES = 0.05
 
@@ -176,12 +179,16 @@ class _Caller:
             stream = self.stream_of(self.request, self.signal)
             self._arm(group, call.abort, 0, self._abort)
             self._arm(group, call.cancel, 0, cancel)
-            content = 0
+            content = after_finish = 0
             async with stream:
                 async for chunk in stream:
                     if not isinstance(chunk, CHUNKS):
                         raise TypeError(f"the stream hands out a {type(chunk).__name__}, no chunk")
                     seen.chunks.append((anyio.current_time() - self.begun, chunk))
+                    if after_finish or isinstance(chunk, Finish):
+                        after_finish += 1
+                        if after_finish > MOST_AFTER_FINISH:
+                            break
                     if not isinstance(chunk, CONTENT):
                         continue
                     content += 1
