@@ -6,6 +6,7 @@ Source: contract section 5.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     HttpClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
 
+
+_ONE_AT_A_TIME: Final = threading.Lock()
 
 # Libraries wrap an exception three or four times; a chain may be a ring.
 _LONGEST_CHAIN: Final = 16
@@ -62,9 +65,14 @@ class ResponseHead:
         return [value for key, value in self.headers if key.lower() == wanted]
 
 
-@functools.cache
 def shared_tls_context() -> ssl.SSLContext:
     """Return the one TLS context of the process: loading the roots costs 55 ms a client."""
+    with _ONE_AT_A_TIME:  # or threads that begin together would each load them
+        return _tls_context()
+
+
+@functools.cache
+def _tls_context() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context()

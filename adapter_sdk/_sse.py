@@ -24,6 +24,7 @@ _MOST_NAMES: Final = 64  # the richest dialect (OpenAI responses) has some fifty
 # As numbers: ``10 in data`` costs an eighth of ``b"\n" in data``.
 _LF: Final = 10
 _CR: Final = 13
+_COLON: Final = 58
 
 
 @dataclass(slots=True)
@@ -176,26 +177,29 @@ class SseDecoder:
         self._tail += data
 
     def _take_lines(self, lines: list[bytes], events: list[SseEvent]) -> None:
+        limit = self._limit
         for line in lines:
             if not line:
                 self._end_block(events)
                 continue
-            if line.startswith(b":"):
-                if len(line) > self._limit:
+            if line[0] == _COLON:
+                if len(line) > limit:
                     self._refuse(events)
                 self.activity += 1
                 continue
             self._in_block = True
             self._size += len(line)
-            if self._size > self._limit:
+            if self._size > limit:
                 self._refuse(events)
             field, _, value = line.partition(b":")
             if field == b"data":
-                value = value.removeprefix(b" ")
+                if value[:1] == b" ":
+                    value = value[1:]
                 if self._data is None:
                     self._data = value
-                elif isinstance(self._data, bytearray):
-                    self._data += b"\n" + value
+                elif type(self._data) is bytearray:
+                    self._data += b"\n"
+                    self._data += value
                 else:
                     self._data = bytearray(self._data + b"\n" + value)
             elif field == b"event":

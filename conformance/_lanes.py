@@ -7,7 +7,7 @@ import secrets
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import ModuleType
@@ -29,7 +29,7 @@ from ._case import Case
 from ._conversations import CONVERSATIONS
 from ._judge import Difference, WireFacts, judge, shown
 from ._observe import Observation, observe
-from ._play import Setting, exchanges
+from ._play import Setting, exchanges, speaks_of_elsewhere
 from ._target import Target
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -138,8 +138,10 @@ def play_on_socket(
         new_server: Makes the server; another one proves that the kit sees when it plays nothing.
     """
     idle_s = max(means.idle_s, FLOOD_IDLE_S) if case.is_flood else means.idle_s
-    with FaultServer(()) as elsewhere:
-        setting = _setting(case, target, idle_s, elsewhere.base_url)
+    with ExitStack() as stack:
+        # Few cases speak of another origin, and a server costs a millisecond.
+        elsewhere = stack.enter_context(FaultServer(())) if speaks_of_elsewhere(case) else None
+        setting = _setting(case, target, idle_s, elsewhere.base_url if elsewhere else "")
         script = exchanges(case, setting)
         with new_server(script) as server:
             key = f"sk-dsh-{setting.nonce}"
@@ -168,7 +170,7 @@ def play_on_socket(
 
             seen, busy, at_closing = run_on(means.backend, call)
             trouble = _trouble(server, len(script), seen)
-            wire = WireFacts(len(server.requests), len(elsewhere.requests))
+            wire = WireFacts(len(server.requests), len(elsewhere.requests) if elsewhere else 0)
             return Played(
                 seen=seen,
                 differences=(*judge(case, seen, wire), *at_closing),

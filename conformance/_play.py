@@ -52,6 +52,12 @@ class Setting:
     nonce: str
 
 
+def speaks_of_elsewhere(case: Case) -> bool:
+    """Return whether the script names the other origin, which must see no request."""
+    values = (value for exchange in case.exchange for _, value in exchange.headers)
+    return any(isinstance(value, str) and _OTHER_ORIGIN in value for value in values)
+
+
 def request_id_names_needed(case: Case) -> int:
     """Return how many request id headers an adapter must declare for this case."""
     names = [name for exchange in case.exchange for name, _ in exchange.headers]

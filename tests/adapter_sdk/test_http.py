@@ -17,10 +17,10 @@ import trio
 from adapter_sdk._http import (
     ResponseHead,
     WireRequest,
+    _tls_context,
     describe_exception,
     exchange,
     new_client,
-    shared_tls_context,
 )
 from adapter_sdk.testing import Exchange, Send, scripted_client
 
@@ -335,7 +335,7 @@ async def test_the_adapters_own_clients_share_a_tls_context_and_have_no_limits_o
         made.append(ssl.create_default_context())
         return made[-1]
 
-    shared_tls_context.cache_clear()
+    _tls_context.cache_clear()
     monkeypatch.setattr(httpx, "create_ssl_context", counted)
     try:
         async with new_client() as first, new_client() as second:
@@ -344,7 +344,7 @@ async def test_the_adapters_own_clients_share_a_tls_context_and_have_no_limits_o
             pool = vars(first)["_transport"]._pool
             assert (pool._max_connections, pool._ssl_context) == (2**63 - 1, made[0])
     finally:
-        shared_tls_context.cache_clear()
+        _tls_context.cache_clear()
 
 
 @pytest.mark.anyio
