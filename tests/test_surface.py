@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import adapter_sdk
+import adapter_sdk.agent
 import adapter_sdk.codes
 import adapter_sdk.dialects
 import adapter_sdk.dialects.anthropic_messages
 import adapter_sdk.dialects.openai_chat
 import adapter_sdk.dialects.openai_responses
+import adapter_sdk.lifecycle
+import adapter_sdk.retry
+import adapter_sdk.session
 import adapter_sdk.testing
 import reference_adapters.deepseek
+import reference_adapters.pi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +42,14 @@ DOORS: Final = {
         *("Translator", "UsageReport", "WireRequest", "assistant", "classify_failure", "codes"),
         *("collect", "has_images", "local_error", "system", "user"),
     ),
+    adapter_sdk.agent: (
+        *("AgentTool", "CallNext", "ContextOverflowRecovery", "Decision", "Listener"),
+        *("RequestError", "RequestErrorChain", "StepLoop", "Summarise", "ToolError", "Turn"),
+        *("summarise_with",),
+    ),
     adapter_sdk.codes: (
         *("ABORTED", "AUTH", "CODES", "CONTENT_FILTER", "CONTEXT_WINDOW_EXCEEDED"),
+        *("DISCOVERY_CODES", "DISCOVERY_FAILED", "DISCOVERY_UNSUPPORTED"),
         *("DUPLICATE_ADAPTER", "EMPTY_RESPONSE", "INVALID_ADAPTER", "INVALID_CREDENTIAL"),
         *("INVALID_PREPARED_CALL", "INVALID_REQUEST", "LOCAL_CODES", "MALFORMED_RESPONSE"),
         *("MISSING_CREDENTIAL", "NO_ADAPTER", "QUOTA", "RATE_LIMIT", "REFUSED_CODES"),
@@ -54,6 +65,31 @@ DOORS: Final = {
     adapter_sdk.dialects.openai_responses: (
         *("OpenAIResponses", "ResponsesTranslator", "responses_body"),
     ),
+    adapter_sdk.lifecycle: (
+        *("Action", "AssistantChunk", "Diagnostic", "FailedResponse", "FailoverScope", "GiveUp"),
+        *("LifecycleEvent", "LifecycleStream", "Listener", "LiveResponses", "LlmClient"),
+        *("OpenChunk", "Outcome", "Recovery", "RecoveryPolicy", "ResponseCommitted"),
+        *("ResponseFailed", "ResponseFold", "ResponseInterrupted", "ResponseLimits", "ResponseRow"),
+        *("ResponseStart", "RouteCapabilities", "RouteInfo", "event_from_json", "failover_scope"),
+        *("response_view",),
+    ),
+    adapter_sdk.retry: (
+        *("AboveCap", "AlwaysRetry", "Backoff", "DEFAULT_RETRY_POLICY", "Decision", "Delay"),
+        *("DelaySource", "LiveRetries", "LoggedEvent", "NormalRetry", "RETRY", "RETRY_STARTED"),
+        *("Random", "Register", "RequestError", "RetryExecutor", "RetryFold", "RetryInvariant"),
+        *("RetryLines", "RetryLog", "RetryPolicy", "RetryRow", "TimedEvent", "check_retry_events"),
+        *("choose_delay", "parse_retry_policy", "plain_lines", "retry_status", "retry_table"),
+    ),
+    adapter_sdk.session: (
+        *("AnyInvariant", "AppendOnlyLog", "Event", "Invariant", "InvariantError", "JsonlLog"),
+        *("LogClosedError", "LogConflictError", "LogDamagedError", "LogReader", "LogVersionError"),
+        *("LogWriteError", "LosslessError", "MemoryLog", "OpenCall", "Progress", "SessionLog"),
+        *("SessionLogError", "SqliteLog", "Surface", "SurfaceOp", "TurnEndReason", "WholeLog"),
+        *("WholeLogCheck", "chunk_from_json", "chunk_to_json", "close_turn", "derive_messages"),
+        *("finish_from_json", "finish_to_json", "load_events", "message_from_json"),
+        *("message_to_json", "open_log", "progress_of", "recover", "usage_from_json"),
+        *("usage_to_json", "vocabulary"),
+    ),
     adapter_sdk.testing: (
         *("DeadlockError", "Delivery", "Ending", "Event", "Exchange", "FaultServer", "Flood"),
         *("Interim", "ManualClock", "Pause", "Repeat", "Scripted", "SeenConnection"),
@@ -61,6 +97,10 @@ DOORS: Final = {
         *("scripted_client", "seeded", "whole"),
     ),
     reference_adapters.deepseek: ("CATALOGUE", "CatalogueModel", "DeepSeekAdapter"),
+    reference_adapters.pi: (
+        *("DiscoveredModel", "Model", "PiAdapter", "PiProfiles", "ProfileError", "Route"),
+        *("discover_models",),
+    ),
 }
 
 # Imported on a caller's first call, or not at all: each costs more than the SDK itself.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Unpack
+from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
 from typing_extensions import override
 
@@ -23,6 +23,9 @@ from ._catalogue import CATALOGUE, DEFAULT_CONTEXT_WINDOW, DEFAULT_MAX_TOKENS, t
 from ._images import within_budget
 from ._thinking import Effort, Thinking, checked_configuration, thinking_fields
 
+if TYPE_CHECKING:
+    from adapter_sdk.retry import RetryPolicy
+
 _SESSION_HEADER: Final = "x-dsh-session-id"
 _PURPOSE_HEADER: Final = "x-dsh-purpose"
 
@@ -36,6 +39,8 @@ class DeepSeekAdapter(BaseAdapter):
             and to ``high`` where thinking is enabled. Nothing set, nothing sent.
         max_tokens: Cap of requests that name none; None sends none.
         default_context_window: Tokens of a model that the catalogue does not know.
+        retry_policy: A policy, or the mapping of one (see ``parse_retry_policy``), for a step
+            loop that retries; None leaves it to the loop. The adapter only carries it.
         options: See ``BaseAdapter``.
 
     Raises:
@@ -59,6 +64,7 @@ class DeepSeekAdapter(BaseAdapter):
         reasoning_effort: Effort | None = None,
         max_tokens: int | None = DEFAULT_MAX_TOKENS,
         default_context_window: int = DEFAULT_CONTEXT_WINDOW,
+        retry_policy: RetryPolicy | Mapping[str, Json] | None = None,
         **options: Unpack[AdapterOptions],
     ) -> None:
         super().__init__(**options)
@@ -70,6 +76,7 @@ class DeepSeekAdapter(BaseAdapter):
         self.reasoning_effort = reasoning_effort
         self.max_tokens = max_tokens
         self.default_context_window = default_context_window
+        self.retry_policy = None if retry_policy is None else _checked_policy(retry_policy)
 
     def context_window(self, model: str) -> int:
         """Return the tokens that ``model`` takes, by the catalogue or the default."""
@@ -111,3 +118,10 @@ class DeepSeekAdapter(BaseAdapter):
 def _check_tokens(name: str, tokens: object) -> None:
     if type(tokens) is not int or tokens < 1:
         raise ValueError(f"{name}: a whole number of tokens, 1 or more")
+
+
+def _checked_policy(value: RetryPolicy | Mapping[str, Json]) -> RetryPolicy:
+    # Here: one validator for every profile, and callers without a loop never load it.
+    from adapter_sdk.retry import parse_retry_policy
+
+    return parse_retry_policy(value, path="retry_policy")

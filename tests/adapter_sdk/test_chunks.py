@@ -75,7 +75,7 @@ ABORT = LlmFailure(message="stopped", code="ABORTED")
 def test_a_chunk_has_the_name_and_fields_of_the_contract(
     chunk: Chunk, fields: dict[str, object]
 ) -> None:
-    assert {name: getattr(chunk, name) for name in type(chunk).__slots__} == fields
+    assert {field.name: getattr(chunk, field.name) for field in dataclasses.fields(chunk)} == fields
     assert (chunk, hash(chunk)) == (dataclasses.replace(chunk), hash(dataclasses.replace(chunk)))
 
 
