@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from ._case import Case
 from ._case_file import ANY_DIALECT
@@ -10,6 +11,9 @@ from ._catalogue import Requirement, load_catalogue
 from ._play import request_id_names_needed
 from ._result import Check
 from ._target import Target
+
+# How the reason begins where a case is of another dialect than the target's.
+OTHER_DIALECT: Final = "dialect "
 
 
 def check_of(case: Case) -> Check:
@@ -30,7 +34,7 @@ def not_applicable(case: Case, target: Target) -> str:
     """Return why a case does not apply to ``target``, or an empty string."""
     declaration = target.declaration
     if case.dialect not in (ANY_DIALECT, *declaration.dialects):
-        return f"dialect {case.dialect}"
+        return f"{OTHER_DIALECT}{case.dialect}"
     reason = missing_capability(load_catalogue()[case.requirement], case.needs, target)
     if reason:
         return reason

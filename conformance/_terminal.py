@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from ._checks import OTHER_DIALECT
 from ._result import BAD, Result, Run, Status
 
 WIDTH: Final = 100
@@ -146,10 +147,10 @@ def headline(run: Run) -> str:
             (Status.XFAIL, "failed as known"),
             (Status.WARN, "warned"),
             (Status.HARNESS, "broken in the kit"),
-            (Status.NA, "not applicable"),
         )
         if counts[status]
     ]
+    parts += _left_out(run)
     musts = _kept(run, "must")
     shoulds = _kept(run, "should")
     return (
@@ -157,6 +158,14 @@ def headline(run: Run) -> str:
         f"MUST {musts}, SHOULD {shoulds}; checks: {', '.join(parts) or 'none'}; "
         f"{run.elapsed_s:.1f} s"
     )
+
+
+def _left_out(run: Run) -> list[str]:
+    """Return what did not apply; cases of other dialects say little and count by themselves."""
+    notes = [result.note for result in run.results if result.status is Status.NA]
+    elsewhere = sum(note.startswith(OTHER_DIALECT) for note in notes)
+    counted = ((len(notes) - elsewhere, "not applicable"), (elsewhere, "of other dialects"))
+    return [f"{number} {words}" for number, words in counted if number]
 
 
 def _kept(run: Run, level: str) -> str:
