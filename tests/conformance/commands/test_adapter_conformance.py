@@ -81,7 +81,7 @@ def test_the_class_and_the_command_agree_case_by_case(
     found = outcomes(ran.stdout)
 
     assert {check: found.get(check) for check in expected} == expected
-    assert set(expected.values()) == {"PASSED", "FAILED"}
+    assert set(expected.values()) == {"PASSED", "FAILED", "SKIPPED"}  # of other dialects
     assert ran.returncode == 1
 
 
