@@ -143,6 +143,7 @@ def test_the_whole_stream_is_complete(route: Route) -> None:
 
 # A clean end is the one that looks most like a good one; a broken connection is told to all
 # profiles of a protocol in the same way.
+EVERY_OFFSET: Final = ("deepseek", "openai-responses", "anthropic", "openrouter")
 CUTS: Final = [(name, "eof") for name in PROFILES] + [
     (name, "cut") for name in ("deepseek", "openai-responses", "anthropic")
 ]
@@ -156,8 +157,11 @@ def test_a_stream_that_is_cut_anywhere_is_not_complete(name: str, ending: Ending
     complete_from = body.index(evidence_of(route)) + len(evidence_of(route))
     if route.api == "openai-responses":
         complete_from = len(body)
-    # Every offset up to the evidence, and some behind it.
-    offsets = [*range(complete_from), *range(complete_from, len(body), 7)]
+    # Every offset up to the evidence where a protocol is seen first, and near the evidence; some
+    # of the others, for the profiles of a protocol share its decoder.
+    step = 1 if name in EVERY_OFFSET else 5
+    near = range(complete_from - 40, complete_from)
+    offsets = sorted({*range(0, complete_from, step), *near, *range(complete_from, len(body), 7)})
     told = played(route, [body[:offset] for offset in offsets], ending)
     for offset, one in zip(offsets, told, strict=True):
         if offset < complete_from:
