@@ -74,10 +74,14 @@ class BlockAssembler:
         """Take the next chunk."""
         if self._finish is not None:
             return
-        if isinstance(chunk, TextDelta):  # first, for nearly all are: a match costs twice as much
-            self._extend(chunk.index, "text", chunk.text)
-            return
+        if type(chunk) is TextDelta:  # first, for nearly all are: a match costs twice as much
+            block = self._open.get(chunk.index)
+            if block is not None and block.final is None:
+                block.written.write(chunk.text)
+                return
         match chunk:
+            case TextDelta(index=index, text=text):
+                self._extend(index, "text", text)
             case ReasoningDelta(index=index, text=text):
                 self._extend(index, "reasoning", text)
             case ToolCallDelta(index=index, arguments_delta=arguments):

@@ -265,7 +265,13 @@ class StreamCore:
         self.activity += decoder.activity - before
         try:
             for event in events:
-                self._hand_out(translate(event.event, event.data))
+                chunks = translate(event.event, event.data)
+                # One delta, as of nearly all events, without a call and a loop for it.
+                if type(chunks) is list and len(chunks) == 1 and type(chunks[0]) in _CONTENT_CHUNKS:
+                    self.out.append(chunks[0])
+                    self.progress += 1
+                    continue
+                self._hand_out(chunks)
                 if self.finished:
                     return
         except InBandError as error:

@@ -48,8 +48,13 @@ class HeldBlock:
     def add(self, text: str, chunks: list[Chunk]) -> None:
         """Take more text, or more of the arguments."""
         text = self._joiner.feed(text)
-        if text:
-            self._take(text, chunks)
+        if not text:
+            return
+        self._written.write(text)
+        if self._delta is None:
+            chunks.append(ToolCallDelta(self.index, self.id, text))
+        else:
+            chunks.append(self._delta(self.index, text))
 
     def add_name(self, name: str, chunks: list[Chunk]) -> None:
         """Take the name of a tool call that came without one."""
@@ -59,15 +64,8 @@ class HeldBlock:
     def end(self, chunks: list[Chunk]) -> None:
         """Close the block."""
         if held := self._joiner.flush():
-            self._take(held, chunks)
+            self.add(held, chunks)  # whole by now: it passes the joiner unchanged
         chunks.append(BlockEnd(self.index, self._block()))
-
-    def _take(self, text: str, chunks: list[Chunk]) -> None:
-        self._written.write(text)
-        if self._delta is None:
-            chunks.append(ToolCallDelta(self.index, self.id, text))
-        else:
-            chunks.append(self._delta(self.index, text))
 
     def _block(self) -> OutputBlock:
         text = self._written.getvalue()

@@ -29,21 +29,20 @@ def plain_text(payload: Json) -> str | None:
 
     The short way: it takes no payload that the long way would read as anything more.
     """
-    if type(payload) is not dict or "error" in payload or "x_groq" in payload:
+    try:
+        choices = payload["choices"]
+        choice = choices[0]
+        delta = choice["delta"]
+        text = delta["content"]
+    except (KeyError, IndexError, TypeError):  # something else than a payload with one text
         return None
-    if payload.get("usage") is not None:
+    if type(text) is not str or len(choices) != 1 or len(delta) > 1 + ("role" in delta):
         return None
-    choices = payload.get("choices")
-    if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
-        return None
-    choice = choices[0]
-    delta = choice.get("delta")
     if choice.get("finish_reason") not in (None, "") or choice.get("index"):
         return None
-    if type(delta) is not dict or len(delta) > 1 + ("role" in delta):
+    if "error" in payload or "x_groq" in payload or payload.get("usage") is not None:
         return None
-    text = delta.get("content")
-    return text if type(text) is str else None
+    return text
 
 
 def read_delta(delta: dict[str, Json]) -> Delta:
