@@ -25,6 +25,8 @@ T = TypeVar("T")
 # What may wait for a slow consumer. Many small reads, for each pause of the reader costs a turn
 # of the loop; few large ones.
 READ_AHEAD: Final = 64
+# Few at first and twice as many after each pause: the first text does not wait for the next ones.
+FIRST_READ_AHEAD: Final = 4
 READ_AHEAD_BYTES: Final = 512 * 1024
 
 
@@ -65,13 +67,15 @@ class _Mailbox(Generic[T]):
         """The reading task: everything that ends the source is kept for the consumer."""
         try:
             items, wake = self.items, self.arrival.wake
+            ahead = FIRST_READ_AHEAD
             async for item in source:
                 items.append(item)
                 if isinstance(item, bytes):
                     self.held_bytes += len(item)
                 wake()
-                while len(items) >= READ_AHEAD or self.held_bytes >= READ_AHEAD_BYTES:
+                while len(items) >= ahead or self.held_bytes >= READ_AHEAD_BYTES:
                     await self.room.wait()
+                    ahead = min(READ_AHEAD, 2 * ahead)
         except BaseException as error:  # noqa: BLE001 - why: the consumer gets it, unchanged
             # What the reader itself has asked for is no finding of the source.
             self.end = StopAsyncIteration() if self.stopping else error

@@ -18,7 +18,14 @@ import pytest
 from adapter_sdk import AbortSignal, Expiry
 from adapter_sdk._clock import running_clock
 from adapter_sdk._limits import CLOSING_S
-from adapter_sdk._reader import READ_AHEAD, READ_AHEAD_BYTES, Aborted, Interrupted, Reader
+from adapter_sdk._reader import (
+    FIRST_READ_AHEAD,
+    READ_AHEAD,
+    READ_AHEAD_BYTES,
+    Aborted,
+    Interrupted,
+    Reader,
+)
 from adapter_sdk.testing import ManualClock, run_virtual
 
 Backend = Literal["asyncio", "trio"]
@@ -163,18 +170,19 @@ def test_what_the_source_raises_while_it_is_closed_does_not_hide_the_first_error
 @both_backends
 def test_the_reader_goes_a_bounded_number_of_items_ahead(backend: Backend) -> None:
     async def test() -> list[int]:
-        source = Source(tuple("x" * 2 * READ_AHEAD))
+        source = Source(tuple("x" * 3 * READ_AHEAD))
         reader = reading(source.run())
         await settle()
         ahead = [source.yielded]
-        for _ in range(3):
+        for taken in range(1, 9):
             await reader.next()
             await settle()
-            ahead.append(source.yielded)
+            ahead.append(source.yielded - taken)
         await reader.aclose()
         return ahead
 
-    assert run(backend, test) == [READ_AHEAD, READ_AHEAD + 1, READ_AHEAD + 2, READ_AHEAD + 3]
+    few = FIRST_READ_AHEAD
+    assert run(backend, test) == [few, 2 * few, 4 * few, 8 * few, *[READ_AHEAD] * 5]
 
 
 @both_backends
