@@ -30,8 +30,9 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 # Libraries wrap an exception three or four times; a chain may be a ring.
 _LONGEST_CHAIN: Final = 16
 
-# A transport may still hold some reads after it was closed; one that never ends is left alone.
-_MOST_READS_AFTER_CLOSE: Final = 64
+# What one read of 64 KiB may still hold for a client that was closed, in chunks of a few bytes; a
+# transport that never ends is left alone.
+_MOST_READS_AFTER_CLOSE: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
