@@ -134,7 +134,7 @@ class ChunkStream:
                 reader = self._reader or self._start()
                 if not self._take_ready(reader):
                     await self._step(reader)
-        except BaseException:
+        except BaseException:  # why: cancelled, or left by another task; close, and on it goes
             await self.aclose()
             raise
         if core.finished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ def _from_json(data: bytes | str, *, allow_partial: bool = False) -> Any:
     return _from_json(data, allow_partial=allow_partial)
 
 
+@functools.cache
 def load_parser() -> None:
     """Import the fast parser now, where no limit runs."""
     from pydantic_core import from_json

@@ -53,7 +53,7 @@ LAYERS: Final = {
     "calls": ["_adapter", "_chunk_stream", "_collect", "_runtime"],
     "door": ["__init__", "codes"],
     "doubles": ["testing"],
-    "recovery": ["lifecycle", "retry", "session"],
+    "recovery": ["_terminal", "lifecycle", "retry", "session"],
     "loops": ["agent"],
 }
 RANK: Final = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names}

@@ -141,10 +141,10 @@ class StepLoop:
                 words.USER_MESSAGE, {"turn": turn, "message": message}, surface_op="append"
             )
             return await self._run_steps(turn, abort)
-        except Exception:
+        except Exception:  # of the caller's middleware, prompt, tools or log; the turn still ends
             self._close("fault")
             raise
-        except BaseException:  # cancellation: synchronous work only, and on it goes
+        except BaseException:  # why: cancelled; synchronous work only, and on it goes
             self._close("interrupted")
             raise
         finally:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .._clock import wall_time_ms
+from .._terminal import without_controls
 from ..retry import RetryFold, RetryLines, retry_table
 from ..session import Event, message_from_json
 from ..session import vocabulary as words
@@ -108,7 +109,7 @@ class LiveScreen:
             parts.append(retry_table(self._fold.rows, now_ms=wall_time_ms()))
         parts += [Text(line) for line in self._lines]
         if self._text:
-            parts.append(Text("".join(self._text), style="dim"))
+            parts.append(Text(without_controls("".join(self._text)), style="dim"))
         return Group(*parts)
 
 
@@ -118,9 +119,9 @@ def lines_of(event: Event) -> list[str]:
     match event.type:
         case words.ASSISTANT_MESSAGE:
             text = message_from_json(data["message"]).text
-            return [text] if text else []
+            return [without_controls(text)] if text else []
         case words.TOOL_START:
-            return [f"[runs {data['name']}]"]
+            return [f"[runs {without_controls(data['name'])}]"]
         case words.CONTEXT_SUMMARY:
             return ["[the context was full: the conversation so far was summed up]"]
         case words.TURN_END if data["reason"] != "complete":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .. import LlmFailure, ReasoningDelta, TextDelta
+from .._terminal import seconds_until
 from ..retry import DelaySource
 from ._events import (
     AssistantChunk,
@@ -48,7 +48,7 @@ class ResponseRow:
 
     def seconds_left(self, now_ms: int) -> int | None:
         """Return whole seconds until the next response, at least 1; None: nothing is awaited."""
-        return None if self.due_ms is None else max(1, math.ceil((self.due_ms - now_ms) / 1000))
+        return None if self.due_ms is None else seconds_until(self.due_ms, now_ms)
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """Return the row for machines: camelCase, absent fields left out, no text of an answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from .._terminal import shortened, withdrawn_words
 from ._log import TimedEvent
 from ._status import RetryFold, RetryRow
 
@@ -19,7 +20,7 @@ def plain_line(row: RetryRow, *, now_ms: int, width: int = WIDTH) -> str:
     else:
         line += f"{row.reason}: {state_words(row, now_ms=now_ms)}"
         if row.withdrawn_characters:
-            line += f", {withdrawn_words(row)}"
+            line += f", {withdrawn_words(row.withdrawn_characters)}"
     return shortened(line, width)
 
 
@@ -51,14 +52,3 @@ def state_words(row: RetryRow, *, now_ms: int) -> str:
     """Return ``in 4 s``, ``started`` or ``cancelled``."""
     left = row.seconds_left(now_ms)
     return row.state if left is None else f"in {left} s"
-
-
-def withdrawn_words(row: RetryRow) -> str:
-    """Return how much was taken back; never the text."""
-    plural = "" if row.withdrawn_characters == 1 else "s"
-    return f"{row.withdrawn_characters} character{plural} withdrawn"
-
-
-def shortened(text: str, most: int) -> str:
-    """Return ``text`` in at most ``most`` characters, with an ellipsis where it is cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -7,12 +7,12 @@ was: withdrawn text has no way out through here.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from .. import codes
+from .._terminal import seconds_until
 from ._log import (
     ASSISTANT_CHUNK,
     ASSISTANT_MESSAGE,
@@ -74,9 +74,7 @@ class RetryRow:
 
     def seconds_left(self, now_ms: int) -> int | None:
         """Return whole seconds until the attempt, at least 1; None where nothing is awaited."""
-        if self.state != "scheduled":
-            return None
-        return max(1, math.ceil((self.due_ms - now_ms) / 1000))
+        return None if self.state != "scheduled" else seconds_until(self.due_ms, now_ms)
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """Return the row for machines: camelCase, absent fields left out, no text of an answer."""

@@ -61,7 +61,7 @@ class JsonlLog(AppendOnlyLog):
             self._lock()
             with collector_paused():
                 self._read()
-        except BaseException:
+        except BaseException:  # why: damage, a foreign version, Ctrl-C; the file is let go of
             os.close(self._file)
             raise
 

@@ -140,7 +140,7 @@ class AppendOnlyLog(ABC):
             raise InvariantError(f"event {event.seq}: {'; '.join(broken)}")
         try:
             self._store(event)
-        except BaseException:
+        except BaseException:  # why: a full disk, a lost file, Ctrl-C within the write
             # Whether the line is there is unknown now; only opening again can tell.
             self._ended = "an earlier write of this log failed: open it again"
             self._release()

@@ -63,7 +63,7 @@ class SqliteLog(AppendOnlyLog):
         try:
             with collector_paused():
                 self._open()
-        except BaseException:
+        except BaseException:  # why: damage, a foreign version, Ctrl-C; the file is let go of
             self._database.close()
             raise
 

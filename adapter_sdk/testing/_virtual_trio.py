@@ -37,7 +37,7 @@ def run_trio(
 
     try:
         result = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
-    except BaseException as error:
+    except BaseException as error:  # why: whatever the code under test raises goes on
         # Whatever the cancelled tasks made of it: the deadlock came first.
         if watch.error is not None:
             raise watch.error from error

@@ -146,7 +146,7 @@ def _relay_class() -> Any:
             )
             try:
                 head = await anext(self.body)
-            except Exception as error:
+            except Exception as error:  # why: a transport may raise anything, see ``exchange``
                 self.error = error  # the package wraps it, and with that its name is lost
                 raise
             assert isinstance(head, ResponseHead)  # noqa: S101 - why: an exchange begins with it

@@ -283,6 +283,36 @@ def test_a_terminal_shows_text_as_it_grows_and_takes_it_back() -> None:
         assert picture(screen)[1:] == ["Rock."]
 
 
+CLEARS_THE_SCREEN: Final = "a\x1b[2Jb\rc\td\ne"
+HARMLESS: Final = "a\ufffd[2Jb\ufffdc\td\ne"
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        pytest.param(
+            event(0, "assistant/message", message=message_to_json(assistant(CLEARS_THE_SCREEN))),
+            HARMLESS,
+            id="text",
+        ),
+        pytest.param(
+            event(0, "tool/start", name=CLEARS_THE_SCREEN, toolCallId="c"),
+            f"[runs {HARMLESS}]",
+            id="name-of-a-tool",
+        ),
+    ],
+)
+def test_what_a_model_says_moves_no_cursor(shown: Event, line: str) -> None:
+    assert lines_of(shown) == [line]
+
+
+def test_text_that_grows_moves_no_cursor() -> None:
+    screen = LiveScreen(Console(file=io.StringIO(), width=80, force_terminal=True))
+    with screen.turn():
+        screen.show(text_chunk(1, "a\x1b[2Jb"))
+        assert picture(screen) == ["a\ufffd[2Jb"]
+
+
 def test_a_terminal_begins_each_attempt_with_nothing() -> None:
     screen = LiveScreen(Console(file=io.StringIO(), width=80, force_terminal=True))
     with screen.turn():
