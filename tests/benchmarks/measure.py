@@ -157,7 +157,9 @@ def _process(module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
+        process.stdout.close()
         try:
             process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from .measure import Row
 
 _VERSION: Final = 1
-_BAR_PX, _ROW_PX, _NAME_PX, _MARGIN_PX = 420, 22, 190, 16
+_BAR_PX, _ROW_PX, _NAME_PX, _MARGIN_PX, _HEADING_PX = 420, 22, 190, 16, 28
 
 
 def as_table(rows: Sequence[Row]) -> str:
@@ -66,15 +66,17 @@ def as_svg(rows: Sequence[Row]) -> str:
     largest = max(row.ratio for row in ordered)
     smallest = min(row.ratio for row in ordered)
     span = math.log(largest / smallest) or 1.0
-    height = 2 * _MARGIN_PX + _ROW_PX * len(ordered)
+    height = 2 * _MARGIN_PX + _HEADING_PX + _ROW_PX * len(ordered)
     width = _NAME_PX + _BAR_PX + 80 + 2 * _MARGIN_PX
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         'font-family="system-ui, sans-serif" font-size="12">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{_MARGIN_PX}" y="{_MARGIN_PX + 12}" font-weight="600" fill="#1f2328">'
+        "CPU an event, times raw httpx (logarithmic)</text>",
     ]
     for number, row in enumerate(ordered):
-        top = _MARGIN_PX + number * _ROW_PX
+        top = _MARGIN_PX + _HEADING_PX + number * _ROW_PX
         length = 4 + (_BAR_PX - 4) * math.log(row.ratio / smallest) / span
         colour = "#0969da" if row.client.startswith("sdk") else "#8c959f"
         name = escape(f"{row.mode}: {row.client}")
@@ -89,4 +91,4 @@ def as_svg(rows: Sequence[Row]) -> str:
 
 
 def _sorted(rows: Sequence[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: (row.mode, row.ratio), reverse=False)
+    return sorted(rows, key=lambda row: (row.mode, row.ratio))
