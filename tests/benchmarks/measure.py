@@ -9,9 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from .clients import CLIENTS
+
+_CHECKOUT: Final = Path(__file__).parents[2]
 
 # The last thing that a process is asked; what does not end by then is ended.
 _PATIENCE_S: Final = 10.0
@@ -149,9 +152,13 @@ def _server() -> Iterator[int]:
 
 @contextmanager
 def _process(module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    command: list[Any] = [sys.executable, "-W", "ignore", "-m", f"{__package__}.{module}"]
+    command: list[Any] = [sys.executable, "-W", "ignore", "-m", f"tests.benchmarks.{module}"]
     process = subprocess.Popen(
-        [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, *arguments],
+        cwd=_CHECKOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         yield process
