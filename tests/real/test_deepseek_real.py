@@ -10,34 +10,27 @@ import pytest
 from adapter_sdk import (
     MAX_TOKENS,
     STOP,
-    TOOL_CALLS,
     FinishReason,
     LlmError,
     LlmFailure,
     LlmRequest,
     OutputBlock,
-    ReasoningBlock,
     TextBlock,
     TextDelta,
     TokenUsage,
     Tool,
-    ToolCallBlock,
-    ToolResultBlock,
     collect,
-    user,
 )
 
-from .bigram_model import (
-    CLOCK_ARGUMENTS,
-    ENDLESS_ROUND,
-    TEXT_SAID,
-    THINK_REASONED,
-    THINK_SAID,
-    THINKTOOL_REASONED,
-    TOOL_SAID,
-    WEATHER_ARGUMENTS,
-    Mode,
+from .answers import (
+    ANSWERS,
+    LOCKED,
+    REFUSALS,
+    WITH_TOOLS,
+    finish_behind_tool_results,
+    with_plain_ids,
 )
+from .bigram_model import ENDLESS_ROUND, TEXT_SAID, TOOL_SAID, Mode
 from .connecting import QUESTION, connected
 from .llama_server import ServerOptions
 
@@ -46,113 +39,52 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.real, pytest.mark.anyio]
 
-TOOLS = (
-    Tool(
-        "get_weather",
-        "The sky over a city.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-            "required": ["city", "days"],
-        },
-    ),
-    Tool(
-        "get_time",
-        "The clock in a zone.",
-        {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]},
-    ),
-)
-WEATHER_CALL = ToolCallBlock("id-0", "get_weather", WEATHER_ARGUMENTS)
-CLOCK_CALL = ToolCallBlock("id-1", "get_time", CLOCK_ARGUMENTS)
-
-
-def with_plain_ids(content: tuple[object, ...]) -> tuple[object, ...]:
-    """Number the calls: the server draws their ids at random; they only have to differ."""
-    calls = [block.id for block in content if isinstance(block, ToolCallBlock)]
-    assert all(calls)
-    return tuple(
-        replace(block, id=f"id-{calls.index(block.id)}")
-        if isinstance(block, ToolCallBlock)
-        else block
-        for block in content
-    )
-
 
 @pytest.mark.parametrize(
-    ("mode", "options", "request_", "content", "finish", "output_tokens"),
+    ("mode", "request_", "content", "finish", "options", "output_tokens"),
     [
+        pytest.param(*ANSWERS["text"], ServerOptions(), 18, id="text"),
         pytest.param(
-            Mode.TEXT, ServerOptions(), QUESTION, (TextBlock(TEXT_SAID),), STOP, 18, id="text"
+            *ANSWERS["reasoning-then-text"], ServerOptions(), 16, id="reasoning-then-text"
         ),
+        pytest.param(*ANSWERS["text-then-a-call"], ServerOptions(), 21, id="text-then-a-call"),
+        pytest.param(*ANSWERS["two-calls"], ServerOptions(), 34, id="two-calls"),
         pytest.param(
-            Mode.THINK,
-            ServerOptions(),
-            QUESTION,
-            (ReasoningBlock(THINK_REASONED), TextBlock(THINK_SAID)),
-            STOP,
-            16,
-            id="reasoning-then-text",
+            *ANSWERS["reasoning-then-a-call"], ServerOptions(), 27, id="reasoning-then-a-call"
         ),
         pytest.param(
             Mode.TOOL,
-            ServerOptions(),
-            replace(QUESTION, tools=TOOLS),
-            (TextBlock(TOOL_SAID), WEATHER_CALL),
-            TOOL_CALLS,
-            21,
-            id="text-then-a-call",
-        ),
-        pytest.param(
-            Mode.TOOLS2,
-            ServerOptions(),
-            replace(QUESTION, tools=TOOLS),
-            (WEATHER_CALL, CLOCK_CALL),
-            TOOL_CALLS,
-            34,
-            id="two-calls",
-        ),
-        pytest.param(
-            Mode.THINKTOOL,
-            ServerOptions(),
-            replace(QUESTION, tools=TOOLS),
-            (ReasoningBlock(THINKTOOL_REASONED), WEATHER_CALL),
-            TOOL_CALLS,
-            27,
-            id="reasoning-then-a-call",
-        ),
-        pytest.param(
-            Mode.TOOL,
-            ServerOptions(),
-            replace(QUESTION, tools=TOOLS, max_tokens=14),
+            replace(WITH_TOOLS, max_tokens=14),
             (TextBlock(TOOL_SAID),),
             MAX_TOKENS,
+            ServerOptions(),
             14,
             id="length-inside-arguments-drops-the-call",
         ),
         pytest.param(
             Mode.TOOL,
-            ServerOptions(),
-            replace(QUESTION, tools=TOOLS, max_tokens=2),
+            replace(WITH_TOOLS, max_tokens=2),
             (TextBlock("One look o"),),
             MAX_TOKENS,
+            ServerOptions(),
             2,
             id="length-inside-text",
         ),
         pytest.param(
             Mode.TEXT,
-            ServerOptions(),
             replace(QUESTION, stop=("brûl",)),
             (TextBlock("Bytes become words: crème "),),
             STOP,
+            ServerOptions(),
             7,
             id="stop-sequence",
         ),
         pytest.param(
             Mode.ENDLESS,
-            ServerOptions(context_tokens=256),
             QUESTION,
             (TextBlock((ENDLESS_ROUND * 40)[:1114]),),
             MAX_TOKENS,
+            ServerOptions(context_tokens=256),
             236,
             id="context-full-in-mid-answer",
         ),
@@ -200,26 +132,16 @@ async def test_the_server_takes_its_answer_back_as_history(
     shared_server: StartServer, mode: Mode
 ) -> None:
     async with connected(shared_server(mode, ServerOptions())) as adapter:
-        first = await collect(adapter.stream(replace(QUESTION, tools=TOOLS)))
-        results = tuple(
-            ToolResultBlock(block.id, (TextBlock("sunny, noon"),))
-            for block in first.message.content
-            if isinstance(block, ToolCallBlock)
-        )
-        history = (*QUESTION.messages, first.message, user(*results))
-        second = await collect(adapter.stream(LlmRequest(model="tiny", messages=history)))
+        finish = await finish_behind_tool_results(adapter)
 
-    assert results
-    assert second.finish == STOP
+    assert finish == STOP
 
 
 @pytest.mark.parametrize(
     ("mode", "options", "request_", "failure"),
     [
         pytest.param(
-            Mode.EMPTY,
-            ServerOptions(),
-            QUESTION,
+            *REFUSALS["empty-answer"],
             LlmFailure(
                 message="the provider finished without any content",
                 code="EMPTY_RESPONSE",
@@ -228,16 +150,12 @@ async def test_the_server_takes_its_answer_back_as_history(
             id="empty-answer",
         ),
         pytest.param(
-            Mode.TEXT,
-            ServerOptions(api_key="sk-of-somebody-else"),
-            QUESTION,
+            *REFUSALS["wrong-key"],
             LlmFailure(message="Invalid API Key", code="AUTH", status=401),
             id="wrong-key",
         ),
         pytest.param(
-            Mode.TEXT,
-            ServerOptions(context_tokens=256),
-            replace(QUESTION, messages=(user("x" * 400),)),
+            *REFUSALS["overflow"],
             LlmFailure(
                 message="request (418 tokens) exceeds the available context size (256 tokens), "
                 "try increasing it",
@@ -275,7 +193,7 @@ async def test_a_refusal_is_told_with_its_facts(
 
 
 async def test_a_right_key_is_let_in(shared_server: StartServer) -> None:
-    server = shared_server(Mode.TEXT, ServerOptions(api_key="sk-of-somebody-else"))
+    server = shared_server(Mode.TEXT, LOCKED)
     async with connected(server, api_key="sk-of-somebody-else") as adapter:
         completion = await collect(adapter.stream(QUESTION))
 

@@ -10,7 +10,6 @@ import pytest
 from adapter_sdk import (
     MAX_TOKENS,
     STOP,
-    TOOL_CALLS,
     AbortSignal,
     Chunk,
     Finish,
@@ -18,28 +17,22 @@ from adapter_sdk import (
     LlmError,
     LlmRequest,
     OutputBlock,
-    ReasoningBlock,
     TextBlock,
     TextDelta,
-    Tool,
-    ToolCallBlock,
-    ToolResultBlock,
     codes,
     collect,
-    user,
 )
 from reference_adapters.pi import PiAdapter, PiProfiles, discover_models
 
-from .bigram_model import (
-    CLOCK_ARGUMENTS,
-    TEXT_SAID,
-    THINK_REASONED,
-    THINK_SAID,
-    THINKTOOL_REASONED,
-    TOOL_SAID,
-    WEATHER_ARGUMENTS,
-    Mode,
+from .answers import (
+    ANSWERS,
+    LOCKED,
+    REFUSALS,
+    WITH_TOOLS,
+    finish_behind_tool_results,
+    with_plain_ids,
 )
+from .bigram_model import TEXT_SAID, TOOL_SAID, Mode
 from .connecting import PATIENT_SECONDS, QUESTION
 from .llama_server import ServerOptions
 
@@ -50,26 +43,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.real, pytest.mark.anyio]
 
 APIS = ("openai-completions", "openai-responses", "anthropic-messages")
-
-TOOLS = (
-    Tool(
-        "get_weather",
-        "The sky over a city.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-            "required": ["city", "days"],
-        },
-    ),
-    Tool(
-        "get_time",
-        "The clock in a zone.",
-        {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]},
-    ),
-)
-WEATHER_CALL = ToolCallBlock("id-0", "get_weather", WEATHER_ARGUMENTS)
-CLOCK_CALL = ToolCallBlock("id-1", "get_time", CLOCK_ARGUMENTS)
-WITH_TOOLS = replace(QUESTION, tools=TOOLS)
 
 
 def connected(server: LlamaServer, api: str, **options: Any) -> PiAdapter:
@@ -86,49 +59,8 @@ def connected(server: LlamaServer, api: str, **options: Any) -> PiAdapter:
     )
 
 
-def with_plain_ids(content: tuple[object, ...]) -> tuple[object, ...]:
-    """Number the calls: the server draws their ids at random; they only have to differ."""
-    calls = [block.id for block in content if isinstance(block, ToolCallBlock)]
-    assert all(calls)
-    return tuple(
-        replace(block, id=f"id-{calls.index(block.id)}")
-        if isinstance(block, ToolCallBlock)
-        else block
-        for block in content
-    )
-
-
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize(
-    ("mode", "request_", "content", "finish"),
-    [
-        pytest.param(Mode.TEXT, QUESTION, (TextBlock(TEXT_SAID),), STOP, id="text"),
-        pytest.param(
-            Mode.THINK,
-            QUESTION,
-            (ReasoningBlock(THINK_REASONED), TextBlock(THINK_SAID)),
-            STOP,
-            id="reasoning-then-text",
-        ),
-        pytest.param(
-            Mode.TOOL,
-            WITH_TOOLS,
-            (TextBlock(TOOL_SAID), WEATHER_CALL),
-            TOOL_CALLS,
-            id="text-then-a-call",
-        ),
-        pytest.param(
-            Mode.TOOLS2, WITH_TOOLS, (WEATHER_CALL, CLOCK_CALL), TOOL_CALLS, id="two-calls"
-        ),
-        pytest.param(
-            Mode.THINKTOOL,
-            WITH_TOOLS,
-            (ReasoningBlock(THINKTOOL_REASONED), WEATHER_CALL),
-            TOOL_CALLS,
-            id="reasoning-then-a-call",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("mode", "request_", "content", "finish"), ANSWERS.values(), ids=ANSWERS)
 async def test_an_answer_arrives_whole(
     shared_server: StartServer,
     api: str,
@@ -193,42 +125,18 @@ async def test_the_server_takes_its_answer_back_as_history(
     shared_server: StartServer, api: str, mode: Mode
 ) -> None:
     async with connected(shared_server(mode, ServerOptions()), api) as adapter:
-        first = await collect(adapter.stream(WITH_TOOLS))
-        results = tuple(
-            ToolResultBlock(block.id, (TextBlock("sunny, noon"),))
-            for block in first.message.content
-            if isinstance(block, ToolCallBlock)
-        )
-        history = (*QUESTION.messages, first.message, user(*results))
-        second = await collect(adapter.stream(LlmRequest(model="tiny", messages=history)))
+        finish = await finish_behind_tool_results(adapter)
 
-    assert results
-    assert second.finish == STOP
+    assert finish == STOP
 
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(
     ("mode", "options", "request_", "code", "status"),
     [
-        pytest.param(
-            Mode.EMPTY, ServerOptions(), QUESTION, codes.EMPTY_RESPONSE, 200, id="empty-answer"
-        ),
-        pytest.param(
-            Mode.TEXT,
-            ServerOptions(api_key="sk-of-somebody-else"),
-            QUESTION,
-            codes.AUTH,
-            401,
-            id="wrong-key",
-        ),
-        pytest.param(
-            Mode.TEXT,
-            ServerOptions(context_tokens=256),
-            replace(QUESTION, messages=(user("x" * 400),)),
-            codes.CONTEXT_WINDOW_EXCEEDED,
-            400,
-            id="overflow",
-        ),
+        pytest.param(*REFUSALS["empty-answer"], codes.EMPTY_RESPONSE, 200, id="empty-answer"),
+        pytest.param(*REFUSALS["wrong-key"], codes.AUTH, 401, id="wrong-key"),
+        pytest.param(*REFUSALS["overflow"], codes.CONTEXT_WINDOW_EXCEEDED, 400, id="overflow"),
     ],
 )
 async def test_a_refusal_is_told_with_its_facts(
@@ -249,7 +157,7 @@ async def test_a_refusal_is_told_with_its_facts(
 
 @pytest.mark.parametrize("api", APIS)
 async def test_a_right_key_is_let_in(shared_server: StartServer, api: str) -> None:
-    server = shared_server(Mode.TEXT, ServerOptions(api_key="sk-of-somebody-else"))
+    server = shared_server(Mode.TEXT, LOCKED)
     async with connected(server, api, api_key="sk-of-somebody-else") as adapter:
         completion = await collect(adapter.stream(QUESTION))
 
@@ -321,7 +229,7 @@ async def test_an_abort_frees_the_server(shared_server: StartServer, api: str) -
 async def test_the_server_lists_its_one_model_to_those_with_the_key(
     shared_server: StartServer,
 ) -> None:
-    server = shared_server(Mode.TEXT, ServerOptions(api_key="sk-of-somebody-else"))
+    server = shared_server(Mode.TEXT, LOCKED)
     (found,) = await discover_models(base_url=server.base_url, key="sk-of-somebody-else")
     with pytest.raises(LlmError) as caught:
         await discover_models(base_url=server.base_url, key="sk-test")

@@ -21,10 +21,10 @@ from conformance._record_upstream import upstream_of
 from conformance._recording import exchange_of, load_recording, recording_names, recording_text
 from reference_adapters.deepseek import DeepSeekAdapter
 
+from .answers import TOOLS
 from .bigram_model import Mode
 from .connecting import PATIENT_SECONDS, QUESTION
 from .llama_server import LlamaServer, ServerOptions
-from .test_deepseek_real import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path

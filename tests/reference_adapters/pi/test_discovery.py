@@ -68,85 +68,52 @@ async def test_an_empty_list_is_an_answer() -> None:
         assert await discover_models(base_url=server.base_url, key=KEY) == ()
 
 
-REQUEST_1: Final = ProviderRequestId("req_1")
 TOO_LARGE: Final = Exchange(200, JSON, steps=(Send(b'{"data":['), Flood(b" " * 65_536, 80)))
 
+# The answer, then code, message and status of the failure.
+NO_LIST: Final = {
+    "401": (
+        listing({"error": {"message": "no such key"}}, 401),
+        *(codes.INVALID_CREDENTIAL, "no such key", 401),
+    ),
+    "404": (
+        listing({"error": {"message": "not here"}}, 404),
+        *(codes.DISCOVERY_UNSUPPORTED, "not here", 404),
+    ),
+    "503": (
+        listing({"error": {"message": "busy"}}, 503),
+        *(codes.DISCOVERY_FAILED, "busy", 503),
+    ),
+    "no-list": (
+        listing({"models": 1}),
+        *(codes.DISCOVERY_FAILED, "the answer holds no list of models", 200),
+    ),
+    "an-error-with-200": (
+        listing({"error": {"message": "broken"}}),
+        *(codes.DISCOVERY_FAILED, "broken", 200),
+    ),
+    "a-page": (
+        Exchange(200, JSON, body=b"<html></html>"),
+        *(codes.DISCOVERY_FAILED, "HTTP 200 with an HTML page: <html></html>", 200),
+    ),
+    "more-than-4-MiB": (
+        TOO_LARGE,
+        *(codes.DISCOVERY_FAILED, "the answer is larger than the limit of 4194304 bytes", 200),
+    ),
+}
 
-@pytest.mark.parametrize(
-    ("answer", "failure"),
-    [
-        pytest.param(
-            listing({"error": {"message": "no such key"}}, 401),
-            LlmFailure(
-                code=codes.INVALID_CREDENTIAL,
-                message="no such key",
-                status=401,
-                request_id=REQUEST_1,
-            ),
-            id="401",
-        ),
-        pytest.param(
-            listing({"error": {"message": "not here"}}, 404),
-            LlmFailure(
-                code=codes.DISCOVERY_UNSUPPORTED,
-                message="not here",
-                status=404,
-                request_id=REQUEST_1,
-            ),
-            id="404",
-        ),
-        pytest.param(
-            listing({"error": {"message": "busy"}}, 503),
-            LlmFailure(
-                code=codes.DISCOVERY_FAILED, message="busy", status=503, request_id=REQUEST_1
-            ),
-            id="503",
-        ),
-        pytest.param(
-            listing({"models": 1}),
-            LlmFailure(
-                code=codes.DISCOVERY_FAILED,
-                message="the answer holds no list of models",
-                status=200,
-                request_id=REQUEST_1,
-            ),
-            id="no-list",
-        ),
-        pytest.param(
-            listing({"error": {"message": "broken"}}),
-            LlmFailure(
-                code=codes.DISCOVERY_FAILED, message="broken", status=200, request_id=REQUEST_1
-            ),
-            id="an-error-with-200",
-        ),
-        pytest.param(
-            Exchange(200, JSON, body=b"<html></html>"),
-            LlmFailure(
-                code=codes.DISCOVERY_FAILED,
-                message="HTTP 200 with an HTML page: <html></html>",
-                status=200,
-                request_id=REQUEST_1,
-            ),
-            id="a-page",
-        ),
-        pytest.param(
-            TOO_LARGE,
-            LlmFailure(
-                code=codes.DISCOVERY_FAILED,
-                message="the answer is larger than the limit of 4194304 bytes",
-                status=200,
-                request_id=REQUEST_1,
-            ),
-            id="more-than-4-MiB",
-        ),
-    ],
-)
-async def test_a_list_that_cannot_be_had_says_why(answer: Exchange, failure: LlmFailure) -> None:
+
+@pytest.mark.parametrize(("answer", "code", "message", "status"), NO_LIST.values(), ids=NO_LIST)
+async def test_a_list_that_cannot_be_had_says_why(
+    answer: Exchange, code: str, message: str, status: int
+) -> None:
     with FaultServer((answer,)) as server:
         with pytest.raises(LlmError) as caught:
             await discover_models(base_url=server.base_url, key=KEY)
         assert len(server.requests) == 1
-    assert caught.value.failure == failure
+    assert caught.value.failure == LlmFailure(
+        code=code, message=message, status=status, request_id=ProviderRequestId("req_1")
+    )
 
 
 async def test_a_redirect_is_not_followed_with_the_key() -> None:
