@@ -1,17 +1,12 @@
+"""Which code an error has: as a body, as a page or text, and as a frame of a good response."""
+
 from __future__ import annotations
 
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from adapter_sdk._classify import (
-    ClassifiedError,
-    classify_body,
-    classify_error,
-    classify_payload,
-)
+from adapter_sdk._classify import classify_error, classify_payload
 from adapter_sdk._codes import (
     AUTH,
     CONTENT_FILTER,
@@ -26,63 +21,16 @@ from adapter_sdk._codes import (
 from adapter_sdk._error_envelope import ErrorFacts
 from adapter_sdk._error_tables import GENERIC_NAMES, SPECIFIC_NAMES
 
-
-def body(
-    status: int, value: object = None, *, text: str | bytes = b"", media_type: str = ""
-) -> ClassifiedError:
-    if value is not None:
-        text, media_type = json.dumps(value), media_type or "application/json"
-    data = text.encode() if isinstance(text, str) else text
-    return classify_body(status=status, media_type=media_type, body=data)
-
-
-BAD_KEY_400 = {
-    "error": {
-        "code": 400,
-        "status": "INVALID_ARGUMENT",
-        "message": "pass another one",
-        "details": [{"@type": "x/ErrorInfo", "reason": "API_KEY_INVALID"}],
-    }
-}
-GENERIC_401 = {
-    "error": {
-        "message": "Who is this?",
-        "type": "authentication_error",
-        "param": None,
-        "code": "invalid_request_error",
-    }
-}
-OVERFLOW = {
-    "error": {
-        "code": 400,
-        "type": "exceed_context_size_error",
-        "message": "9001 tokens",
-        "n_ctx": 8000,
-    }
-}
-OVERLOADED = {
-    "type": "error",
-    "error": {"type": "overloaded_error", "message": "busy"},
-    "request_id": "  req_7",
-}
-TOKEN_RATE = {
-    "error": {"type": "tokens", "code": "rate_limit_exceeded", "message": "TPM: limit 8000"}
-}
-WRAPPED = {
-    "error": {
-        "code": 502,
-        "message": "Provider returned error",
-        "metadata": {"raw": json.dumps({"error": {"code": "insufficient_quota"}})},
-    }
-}
-
-
-def said_code() -> dict[str, object]:
-    return {"error": {"code": "insufficient_quota"}}
-
-
-def said(message: str, **more: object) -> dict[str, object]:
-    return {"error": {"message": message, **more}}
+from .provider_errors import (
+    BAD_KEY_400,
+    GENERIC_401,
+    OVERFLOW,
+    OVERLOADED,
+    TOKEN_RATE,
+    WRAPPED,
+    body,
+    said,
+)
 
 
 @pytest.mark.parametrize(
@@ -282,131 +230,6 @@ def test_a_2xx_is_no_evidence(status: int | None) -> None:
 )
 def test_the_same_error_has_the_same_code_as_a_body_and_as_a_frame(value: object) -> None:
     assert body(429, value).code == classify_payload(value).code
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        pytest.param(body(503, {"error": "model not loaded"}), "model not loaded", id="its-words"),
-        pytest.param(body(520), "HTTP 520 from the provider, an empty body", id="empty"),
-        pytest.param(
-            classify_body(status=503, media_type="", body=b"", complete=False),
-            "HTTP 503 from the provider, a body that did not arrive",
-            id="never-arrived",
-        ),
-        pytest.param(
-            body(502, text="<html><title> Bad\n Gateway </title>", media_type="text/html"),
-            "HTTP 502 from the provider, a page titled Bad Gateway",
-            id="titled-page",
-        ),
-        pytest.param(
-            body(502, text="<html><h1>502", media_type="text/html"),
-            "HTTP 502 from the provider, a page (text/html)",
-            id="page-without-a-title",
-        ),
-        pytest.param(
-            body(429, {"error": {"code": "insufficient_quota", "type": "insufficient_quota"}}),
-            "HTTP 429 from the provider: insufficient_quota",
-            id="names-only",
-        ),
-        pytest.param(
-            body(500, {}),
-            "HTTP 500 from the provider, no message in the body (application/json)",
-            id="says-nothing",
-        ),
-        pytest.param(
-            body(500, text=b"\x00\x01\xff"),
-            "HTTP 500 from the provider, no message in the body (no content-type)",
-            id="binary",
-        ),
-        pytest.param(body(500, text="x" * 1000), "x" * 1000, id="short-text"),
-        pytest.param(
-            body(500, text="x" * 1001, media_type="text/plain"),
-            "HTTP 500 from the provider, no message in the body (text/plain)",
-            id="long-text",
-        ),
-        pytest.param(classify_payload(said("boom")), "boom", id="frame"),
-        pytest.param(
-            classify_payload({"error": {"code": "odd"}}),
-            "an error inside the response: odd",
-            id="frame-with-a-name",
-        ),
-        pytest.param(
-            classify_payload({"error": {}}),
-            "an error inside the response, without a message",
-            id="-",
-        ),
-    ],
-)
-def test_the_message_is_the_providers_or_a_plain_sentence(
-    error: ClassifiedError, message: str
-) -> None:
-    assert error.message == message
-
-
-@pytest.mark.parametrize(
-    ("text", "payload"),
-    [
-        pytest.param("\ufeff\r\n{}", {}, id="byte-order-mark"),
-        pytest.param('{"error":{"code":"insufficient_quota","me', said_code(), id="cut"),
-        pytest.param('{"error":{"code":"insufficient_quota"}}{', said_code(), id="trailing"),
-        pytest.param("{no}", None, id="no-json"),
-        pytest.param("Internal Server Error", None, id="text"),
-    ],
-)
-def test_the_payload_is_what_could_be_decoded(text: str, payload: object) -> None:
-    error = body(400, text=text)
-    assert error.payload == payload
-    assert error.code == (QUOTA if payload == said_code() else INVALID_REQUEST)
-
-
-def test_a_body_gives_all_its_facts() -> None:
-    assert body(529, OVERLOADED) == ClassifiedError(
-        code=SERVER,
-        message="busy",
-        status=None,
-        request_id=classify_payload(OVERLOADED).request_id,
-        payload=OVERLOADED,
-    )
-    assert body(529, OVERLOADED).request_id == "req_7"
-
-
-@pytest.mark.parametrize(
-    ("status", "value"),
-    [
-        pytest.param(400, BAD_KEY_400, id="bad-key"),
-        pytest.param(401, GENERIC_401, id="generic"),
-        pytest.param(400, OVERFLOW, id="overflow"),
-        pytest.param(529, OVERLOADED, id="overloaded"),
-        pytest.param(413, TOKEN_RATE, id="token-rate"),
-        pytest.param(429, said("Prompt 超长 \ud83d", code="400"), id="not-ascii"),
-        pytest.param(429, [said("Insufficient Balance")], id="array"),
-        pytest.param(422, {"detail": [{"loc": ["a"], "msg": "quota exceeded"}]}, id="detail"),
-        pytest.param(400, {"code": 4290, "message": "quota exceeded"}, id="number-cut-to-a-status"),
-    ],
-)
-@pytest.mark.parametrize("ascii_only", [True, False])
-def test_a_body_cut_anywhere_gives_the_code_of_the_status_or_of_the_whole(
-    status: int, value: object, *, ascii_only: bool
-) -> None:
-    whole = json.dumps(value, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
-    allowed = {body(status).code, body(status, text=whole).code}
-    for end in range(len(whole)):
-        for cut in (whole[:end], whole[:end] + b"\xff", whole[:end] + b"\n"):
-            error = classify_body(status=status, media_type="", body=cut, complete=False)
-            assert error.code in allowed
-            assert error.message
-
-
-@given(
-    text=st.binary(max_size=80) | st.text('{}[]"\\:,ud834error mesag0429<html>', max_size=80),
-    status=st.integers(300, 599),
-    media_type=st.sampled_from(["", "text/html", "application/json"]),
-)
-def test_no_body_ever_raises(text: bytes | str, status: int, media_type: str) -> None:
-    error = body(status, text=text, media_type=media_type)
-    assert is_code(error.code)
-    assert error.message.strip()
 
 
 def test_the_tables_hold_known_codes_and_no_name_twice() -> None:

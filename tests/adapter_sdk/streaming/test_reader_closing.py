@@ -1,0 +1,155 @@
+"""The end of a reader: closed, cancelled or dropped, it closes its source."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import AsyncGenerator
+
+import anyio
+import anyio.lowlevel
+
+from adapter_sdk import AbortSignal
+from adapter_sdk._limits import CLOSING_S
+
+from .lanes import Backend, both_backends
+from .reading import Source, outcome, reading, run
+from .waiting import at_least, settle
+
+
+@both_backends
+def test_closing_ends_the_source_and_is_quick_and_harmless_twice(backend: Backend) -> None:
+    async def test() -> tuple[float, bool]:
+        source = Source(("a", 99))
+        reader = reading(source.run())
+        await reader.next()
+        await reader.aclose()
+        await reader.aclose()
+        return anyio.current_time(), source.closed.is_set()
+
+    assert run(backend, test) == (0.0, True)
+
+
+@both_backends
+def test_closing_waits_for_a_source_that_closes_within_its_time(backend: Backend) -> None:
+    async def test() -> tuple[float, bool]:
+        closed = anyio.Event()
+
+        async def slow() -> AsyncGenerator[str, None]:
+            try:
+                yield "a"
+                await anyio.Event().wait()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await at_least(CLOSING_S / 2)
+                closed.set()
+
+        reader = reading(slow())
+        await reader.next()
+        await reader.aclose()
+        return anyio.current_time(), closed.is_set()
+
+    assert run(backend, test) == (CLOSING_S / 2, True)
+
+
+@both_backends
+def test_a_reader_that_was_never_read_closes_its_source(backend: Backend) -> None:
+    async def test() -> bool:
+        source = Source((99,))
+        reader = reading(source.run())
+        await settle()
+        await reader.aclose()
+        return source.closed.is_set()
+
+    assert run(backend, test)
+
+
+@both_backends
+def test_a_close_from_another_task_ends_the_wait(backend: Backend) -> None:
+    async def test() -> list[tuple[float, object]]:
+        reader = reading(Source((99,)).run())
+        seen: list[tuple[float, object]] = []
+        async with anyio.create_task_group() as group:
+
+            async def wait() -> None:
+                seen.append(await outcome(reader))
+
+            group.start_soon(wait)
+            await settle()
+            await reader.aclose()
+        return seen
+
+    ((at, end),) = run(backend, test)
+    assert (at, type(end)) == (0.0, StopAsyncIteration)
+
+
+@both_backends
+def test_cancellation_of_the_consumer_leaves_the_reader_to_be_closed(backend: Backend) -> None:
+    async def test() -> tuple[bool, bool, bool]:
+        source = Source(("a", 99))
+        reader = reading(source.run())
+        await reader.next()
+        with anyio.move_on_after(3) as scope:
+            await reader.next()
+        open_still = not source.closed.is_set()
+        with anyio.CancelScope() as cancelled:
+            cancelled.cancel()
+            await reader.aclose()  # shielded: the source closes all the same
+        return scope.cancelled_caught, open_still, source.closed.is_set()
+
+    assert run(backend, test) == (True, True, True)
+
+
+def test_a_task_that_is_cancelled_twice_still_closes_the_source() -> None:
+    async def test() -> tuple[bool, bool]:
+        closed = anyio.Event()
+
+        async def slow_to_close() -> AsyncGenerator[str, None]:
+            try:
+                yield "a"
+                await anyio.Event().wait()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await at_least(CLOSING_S / 2)
+                closed.set()
+
+        reader = reading(slow_to_close())
+
+        async def consume() -> None:
+            try:
+                while True:
+                    await reader.next()
+            finally:
+                await reader.aclose()
+
+        task = asyncio.get_running_loop().create_task(consume())
+        await settle()
+        task.cancel()
+        await anyio.lowlevel.checkpoint()
+        task.cancel()
+        (result,) = await asyncio.gather(task, return_exceptions=True)
+        await closed.wait()
+        return isinstance(result, asyncio.CancelledError), closed.is_set()
+
+    assert run("asyncio", test) == (True, True)
+
+
+@both_backends
+def test_a_reader_that_is_dropped_is_collected_and_its_source_closed(backend: Backend) -> None:
+    async def test() -> tuple[bool, bool]:
+        source = Source(("a", 99))
+        signal = AbortSignal()
+        reader = reading(source.run(), abort=signal)
+        await reader.next()
+        dropped = weakref.ref(reader)
+        gc.disable()
+        try:
+            del reader
+            await settle()
+            # By its reference count alone.
+            return dropped() is None, source.closed.is_set()
+        finally:
+            gc.enable()
+
+    assert run(backend, test) == (True, True)
