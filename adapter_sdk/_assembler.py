@@ -18,7 +18,7 @@ from ._chunks import (
     ToolCallDelta,
     UsageReport,
 )
-from ._content import BlockType, OutputBlock, ReasoningBlock, TextBlock, ToolCallBlock
+from ._content import BlockType, OutputBlock, output_block
 from ._messages import Message, ReplayState
 
 # After these a call may be half a call, and half a call would be dispatched as a whole one.
@@ -41,14 +41,7 @@ class _OpenBlock:
     def block(self) -> OutputBlock:
         if self.final is not None:
             return self.final
-        text = self.written.getvalue()
-        match self.block_type:
-            case "text":
-                return TextBlock(text)
-            case "reasoning":
-                return ReasoningBlock(text)
-            case "tool-call":
-                return ToolCallBlock(self.id, self.name, text)
+        return output_block(self.block_type, self.written.getvalue(), id=self.id, name=self.name)
 
 
 class BlockAssembler:

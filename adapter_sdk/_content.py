@@ -69,3 +69,14 @@ ContentBlock: TypeAlias = OutputBlock | ImageBlock | ToolResultBlock
 """A block that a message can hold."""
 
 BlockType: TypeAlias = Literal["text", "reasoning", "tool-call"]
+
+
+def output_block(block_type: BlockType, text: str, *, id: str = "", name: str = "") -> OutputBlock:  # noqa: A002 - why: the field's name
+    """Return a block of the given type; ``text`` is the arguments of a tool call."""
+    match block_type:
+        case "text":
+            return TextBlock(text)
+        case "reasoning":
+            return ReasoningBlock(text)
+        case "tool-call":
+            return ToolCallBlock(id, name, text)

@@ -10,7 +10,7 @@ from io import StringIO
 from typing import Final
 
 from .._chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolCallDelta
-from .._content import BlockType, OutputBlock, ReasoningBlock, TextBlock, ToolCallBlock
+from .._content import BlockType, output_block
 from .._dialect import Json
 from .._surrogates import SurrogateJoiner
 
@@ -65,17 +65,9 @@ class HeldBlock:
         """Close the block."""
         if held := self._joiner.flush():
             self.add(held, chunks)  # whole by now: it passes the joiner unchanged
-        chunks.append(BlockEnd(self.index, self._block()))
-
-    def _block(self) -> OutputBlock:
         text = self._written.getvalue()
-        match self.block_type:
-            case "text":
-                return TextBlock(text)
-            case "reasoning":
-                return ReasoningBlock(text)
-            case "tool-call":
-                return ToolCallBlock(self.id, self.name, text)
+        block = output_block(self.block_type, text, id=self.id, name=self.name)
+        chunks.append(BlockEnd(self.index, block))
 
 
 class HeldBlocks:
