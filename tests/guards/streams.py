@@ -14,7 +14,8 @@ from adapter_sdk.dialects import OpenAIChat
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 HEAD: Final = ResponseHead(200, [("content-type", "text/event-stream")])
 DONE: Final = b"data: [DONE]\n\n"
-READ_BYTES: Final = 1 << 14
+# Small, for a copy at each read of what came before shows in their number.
+READ_BYTES: Final = 1 << 10
 
 
 def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
