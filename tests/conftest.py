@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -16,6 +17,12 @@ HostOf: TypeAlias = Callable[[tuple[Any, ...]], object]
 
 _PROXY_VARIABLES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _NAMES_OF_LOOPBACK: Final = frozenset({"", "localhost"})
+
+
+# A shell hands a command in the background a Ctrl-C that is ignored, and so would every
+# process that a test starts to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module", params=["asyncio", "trio"])

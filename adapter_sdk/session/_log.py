@@ -203,7 +203,10 @@ class AppendOnlyLog(ABC):
     def _problems(self, event: Event) -> list[str]:
         if event.surface_op is not None and (problem := self._surface.problem(event)) is not None:
             return [problem]
-        return [broken for rule in self._rules for broken in rule.problems(event)]
+        broken: list[str] = []
+        for rule in self._rules:
+            broken += rule.problems(event)
+        return broken
 
     def _take(self, event: Event) -> None:
         self._own.append(event)

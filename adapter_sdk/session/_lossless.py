@@ -16,10 +16,6 @@ MAX_WHOLE_NUMBER: Final = 2**53 - 1
 MAX_DEPTH: Final = 100
 
 
-# What a JSON reader makes that is not taken as it is.
-_DEEP: Final = frozenset({int, float, dict, list})
-
-
 class LosslessError(ValueError):
     """A value that JSON would lose or change; the message begins with its path."""
 
@@ -81,18 +77,22 @@ def frozen(data: Mapping[str, Json]) -> FrozenDict:
     return value
 
 
-def frozen_read(data: Any) -> FrozenDict:
+def frozen_read(data: Any) -> FrozenDict | None:
     """Return what a JSON reader has just made, frozen: its texts and keys are whole already.
 
-    Raises:
-        LosslessError: As ``frozen``, of what a reader lets through: large numbers, -0.0, depth.
+    None where it holds what is seldom: a float, a large number, deep nesting, no object at
+    all. ``frozen`` tells which of those may stay.
     """
     if type(data) is not dict:
-        raise LosslessError("data: an object")
+        return None
     try:
         return _read_dict(data, 0)
-    except LosslessError:
-        return frozen(data)  # refuses the same, and says where
+    except _Seldom:
+        return None
+
+
+class _Seldom(Exception):
+    """A value that wants a closer look."""
 
 
 def _read_dict(value: dict[str, Any], depth: int) -> FrozenDict:
@@ -107,19 +107,24 @@ def _read_dict(value: dict[str, Any], depth: int) -> FrozenDict:
 
 
 def _read(item: Any, kind: type, depth: int) -> Any:
-    if kind is int:
-        if not -MAX_WHOLE_NUMBER <= item <= MAX_WHOLE_NUMBER:
-            raise LosslessError("a whole number")
-        return item
-    if kind is float:
-        _check_float(item, "")
-        return item
-    _check_depth("", depth)
-    if kind is dict:
+    if kind is dict and depth < MAX_DEPTH:
         return _read_dict(item, depth)
-    return FrozenList(
-        [_read(inner, type(inner), depth + 1) if type(inner) in _DEEP else inner for inner in item]
-    )
+    if kind is list and depth < MAX_DEPTH:
+        return FrozenList(
+            [
+                inner if (of := type(inner)) is str else _read_item(inner, of, depth + 1)
+                for inner in item
+            ]
+        )
+    raise _Seldom
+
+
+def _read_item(item: Any, kind: type, depth: int) -> Any:
+    if kind is bool or item is None:
+        return item
+    if kind is int and -MAX_WHOLE_NUMBER <= item <= MAX_WHOLE_NUMBER:
+        return item
+    return _read(item, kind, depth)
 
 
 def _frozen(value: Any, path: str, depth: int) -> Any:

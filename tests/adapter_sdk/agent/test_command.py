@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -126,14 +127,17 @@ def test_ctrl_c_closes_the_turn(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             text=True,
         ) as process:
-            assert process.stdin is not None
-            process.stdin.write("Hi\n")
-            process.stdin.flush()
-            assert server.wait_for_requests(1, LIMIT_S)
-            while b"Half" not in log.read_bytes():
-                pass
-            process.send_signal(2)
-            said, _ = process.communicate(timeout=LIMIT_S)
+            try:
+                assert process.stdin is not None
+                process.stdin.write("Hi\n")
+                process.stdin.flush()
+                assert server.wait_for_requests(1, LIMIT_S)
+                while b"Half" not in log.read_bytes():
+                    assert process.poll() is None
+                process.send_signal(signal.SIGINT)
+                said, _ = process.communicate(timeout=LIMIT_S)
+            finally:
+                process.kill()
     assert (process.returncode, said) == (130, "Half\n[interrupted]\n")
     assert derive_messages(load_events(log)) == (user("Hi"), assistant("Half"))
 

@@ -49,7 +49,8 @@ def killed_after(program: tuple[IO[str], IO[str]], path: Path, events: int) -> t
     os.kill(pid, signal.SIGKILL)
     acknowledged = events
     # It went on until the signal came: what stands in the pipe was acknowledged too.
-    while said.readline() != "dead\n":
+    while (line := said.readline()) != "dead\n":
+        assert line, "the program has ended by itself"
         acknowledged += 1
     return stood, acknowledged
 
