@@ -10,8 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._adapter_conformance import AdapterConformance
-    from ._recording import exchange_of, load_recording, recording_names
+    from ._pytest._adapter_conformance import AdapterConformance
+    from ._recording._file import exchange_of, load_recording, recording_names
 
 __all__ = ["AdapterConformance", "exchange_of", "load_recording", "recording_names"]
 
@@ -20,5 +20,7 @@ def __getattr__(name: str) -> Any:
     """Import what the door offers once somebody asks for it: the package itself stays inert."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "_adapter_conformance" if name == "AdapterConformance" else "_recording"
+    module = "_recording._file"
+    if name == "AdapterConformance":
+        module = "_pytest._adapter_conformance"
     return getattr(importlib.import_module(f"{__name__}.{module}"), name)

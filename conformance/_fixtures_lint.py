@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ._recording import RecordingError, read_recording
-from ._recording_values import Recording
+from ._recording._file import RecordingError, read_recording
+from ._recording._values import Recording
 from ._secrets import is_masked, is_sensitive, secrets_in
 
 # RFC 9110, 15.3.5 and 15.4.5: an answer without content, whatever was asked.

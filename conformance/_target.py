@@ -113,8 +113,8 @@ def _find(name: str) -> object:
 
 
 def _subject(name: str) -> object:
-    from ._subject import SubjectFactory  # here, since most runs have no subject
-    from ._subject_process import SubjectError
+    from ._subject._process import SubjectError
+    from ._subject._target import SubjectFactory  # here, since most runs have no subject
 
     try:
         return SubjectFactory(name)

@@ -17,8 +17,8 @@ from typing_extensions import override
 from ._case import Case
 from ._case_file import CaseError, cases_in, merged, shipped_cases
 from ._catalogue import load_catalogue
-from ._commands_reports import Outputs, Wanted, register, report_options
-from ._commands_tools import register_tools
+from ._commands._reports import Outputs, Wanted, register, report_options
+from ._commands._tools import register_tools
 from ._explain import catalogue_data, explanation
 from ._known_failures import KnownFailures, KnownFailuresError, read_known_failures
 from ._lanes import Means

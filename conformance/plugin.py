@@ -41,7 +41,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one item of each check for tests that take ``dsh_check``."""
     if "dsh_check" not in metafunc.fixturenames:
         return
-    from ._pytest_items import planned_checks
+    from ._pytest._items import planned_checks
 
     planned = planned_checks(metafunc.config)
     metafunc.parametrize("dsh_check", planned, ids=[item.check.id for item in planned])
@@ -55,7 +55,7 @@ def dsh_server() -> Iterator[Callable[..., Any]]:
     """
     import contextlib
 
-    from ._pytest_server import started
+    from ._pytest._server import started
 
     with contextlib.ExitStack() as stack:
         yield lambda script, **options: stack.enter_context(started(script, **options))
@@ -73,6 +73,6 @@ def dsh_case() -> Callable[[str], Case]:
 @pytest.fixture(scope="session")
 def dsh_replay() -> Callable[..., None]:
     """Judge by one check: ``dsh_replay("my_package:factory", "code_auth/bare_401")``."""
-    from ._pytest_replay import replay
+    from ._pytest._replay import replay
 
     return replay

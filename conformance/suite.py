@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ._pytest_items import judge_item
+from ._pytest._items import judge_item
 from ._runner import Planned
 
 

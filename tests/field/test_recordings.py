@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
-from conformance._recording import exchange_of, load_recording, recording_names
-from conformance._recording_values import Recording
+from conformance._recording._file import exchange_of, load_recording, recording_names
+from conformance._recording._values import Recording
 
 from .plain_reading import Said, read
 from .playing import play, same_arguments

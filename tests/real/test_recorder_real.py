@@ -15,10 +15,15 @@ import pytest
 from adapter_sdk import Finish, ReasoningDelta, TextDelta, ToolCallDelta, UsageReport
 from adapter_sdk.testing import FaultServer, Send
 from conformance._fixtures_lint import linted
-from conformance._record_proxy import Recorder
-from conformance._record_store import Store
-from conformance._record_upstream import upstream_of
-from conformance._recording import exchange_of, load_recording, recording_names, recording_text
+from conformance._record._proxy import Recorder
+from conformance._record._store import Store
+from conformance._record._upstream import upstream_of
+from conformance._recording._file import (
+    exchange_of,
+    load_recording,
+    recording_names,
+    recording_text,
+)
 from reference_adapters.deepseek import DeepSeekAdapter
 
 from .answers import TOOLS
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapter_sdk import Chunk, LlmRequest
-    from conformance._recording_values import Recording
+    from conformance._recording._values import Recording
 
     from .conftest import StartServer
 

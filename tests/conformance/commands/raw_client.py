@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from conformance._record_framing import MessageEnd
+from conformance._record._framing import MessageEnd
 
 # Far above what loopback takes; a test that gets here fails.
 _PATIENCE_S: Final = 10.0

@@ -9,11 +9,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from conformance._record_proxy import Recorder
-from conformance._record_store import Store
-from conformance._record_upstream import Upstream, upstream_of
-from conformance._recording import load_recording, recording_names
-from conformance._recording_values import Recording
+from conformance._record._proxy import Recorder
+from conformance._record._store import Store
+from conformance._record._upstream import Upstream, upstream_of
+from conformance._recording._file import load_recording, recording_names
+from conformance._recording._values import Recording
 
 # Far above what loopback takes; a test that gets here fails.
 PATIENCE_S: Final = 10.0

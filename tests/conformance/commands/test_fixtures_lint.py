@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from conformance._recording import RECORDINGS, derive, load_recording, recording_text
-from conformance._recording_values import Read, sha256_of
+from conformance._recording._file import RECORDINGS, derive, load_recording, recording_text
+from conformance._recording._values import Read, sha256_of
 
 from .ran import Ran
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer, Interim, Pause, Send
-from conformance._recording import exchange_of
-from conformance._recording_wire import read_answer
+from conformance._recording._file import exchange_of
+from conformance._recording._wire import read_answer
 
 from .raw_client import Answered, RawClient, ask, request_bytes
 from .recording_session import PATIENCE_S, recorder_at

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer, Send
-from conformance._recording import load_recording, recording_names
+from conformance._recording._file import load_recording, recording_names
 
 from .ran import Ran, running
 from .raw_client import RawClient, ask, request_bytes

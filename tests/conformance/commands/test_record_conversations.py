@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer, Pause, Send
-from conformance._record_store import Store, StoreError, label, server_name
-from conformance._record_upstream import UpstreamError, upstream_of
+from conformance._record._store import Store, StoreError, label, server_name
+from conformance._record._upstream import UpstreamError, upstream_of
 
 from .raw_client import Answered, RawClient, ask, request_bytes
 from .raw_server import anonymous_tls, raw_server

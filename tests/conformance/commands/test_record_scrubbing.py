@@ -9,7 +9,7 @@ import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer
 from conformance._fixtures_lint import linted
-from conformance._record_scrub import scrubbed
+from conformance._record._scrub import scrubbed
 from conformance._secrets import is_sensitive, masked_path, masked_text, secrets_in
 
 from .raw_client import ask, request_bytes

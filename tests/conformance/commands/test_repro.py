@@ -92,7 +92,7 @@ def test_the_run_is_the_one_of_the_report(
     path = report_of(
         capsys, tmp_path, BROKEN, "code_auth", "--backend", "trio", "--httpx2", "--seed", "7"
     )
-    monkeypatch.setattr("conformance._repro.Runner", Empty)
+    monkeypatch.setattr("conformance._repro._again.Runner", Empty)
 
     ran = Ran(capsys, "repro", str(path), CASE)
     (target, options) = Empty.made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance._recording_values import (
+from conformance._recording._values import (
     Read,
     RecordedEnding,
     RecordedRequest,

@@ -21,7 +21,7 @@ from adapter_sdk import (
     UsageReport,
     user,
 )
-from conformance._recording import load_recording, recording_names
+from conformance._recording._file import load_recording, recording_names
 from reference_adapters.deepseek import DeepSeekAdapter
 
 Outcome: TypeAlias = dict[str, Any]

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from conformance._recording import derive, exchange_of
-from conformance._recording_values import Derivation, Fault, RecordedEnding, Recording
+from conformance._recording._file import derive, exchange_of
+from conformance._recording._values import Derivation, Fault, RecordedEnding, Recording
 
 from .made_recordings import CHUNKED, LENGTH_4, UNTIL_CLOSE, recording
 

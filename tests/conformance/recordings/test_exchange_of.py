@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from adapter_sdk.testing import Exchange, Interim, Pause, Send
-from conformance._recording import exchange_of
-from conformance._recording_values import Recording
+from conformance._recording._file import exchange_of
+from conformance._recording._values import Recording
 
 from .made_recordings import CHUNKED, LENGTH_4, UNTIL_CLOSE, recording
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance._recording_values import Recording
+from conformance._recording._values import Recording
 
 from .outcomes import RECORDINGS, REPLAYED, TABLE
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance._recording_values import RecordedEnding
-from conformance._recording_wire import Answer, Head, WireError, read_answer
+from conformance._recording._values import RecordedEnding
+from conformance._recording._wire import Answer, Head, WireError, read_answer
 
 from .made_recordings import CHUNKED, HEAD, LENGTH_4, UNTIL_CLOSE, recording
 

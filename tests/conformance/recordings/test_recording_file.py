@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import pytest
 
-from conformance._recording import (
+from conformance._recording._file import (
     RecordingError,
     load_recording,
     read_recording,
     recording_names,
     recording_text,
 )
-from conformance._recording_values import Read
+from conformance._recording._values import Read
 
 from .made_recordings import CHUNKED, recording
 

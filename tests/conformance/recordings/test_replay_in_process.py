@@ -17,8 +17,8 @@ from typing_extensions import override
 
 from adapter_sdk import Chunk, Finish
 from adapter_sdk.testing import Split, byte_by_byte, run_virtual, scripted_client, whole
-from conformance._recording import exchange_of
-from conformance._recording_values import Recording
+from conformance._recording._file import exchange_of
+from conformance._recording._values import Recording
 from reference_adapters.deepseek import DeepSeekAdapter
 
 from .outcomes import RECORDINGS, REPLAYED, assert_as_recorded, read

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from adapter_sdk.testing import FaultServer
-from conformance._recording import exchange_of
+from conformance._recording._file import exchange_of
 from reference_adapters.deepseek import DeepSeekAdapter
 
 from .outcomes import RECORDINGS, TABLE, assert_as_recorded, read

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from conformance._recording import (
+from conformance._recording._file import (
     RECORDINGS,
     RecordingError,
     derive,

@@ -12,7 +12,7 @@ import click
 import pytest
 
 import conformance._lanes as lanes
-import conformance._subject_adapter as subject_adapter
+import conformance._subject._adapter as subject_adapter
 from conformance.cli import main
 
 BROKEN: Final = Path(__file__).with_name("broken_subject.py")

@@ -27,8 +27,8 @@ from adapter_sdk import (
     UsageReport,
 )
 from conformance._conversations import CONVERSATIONS
-from conformance._subject_process import SubjectError
-from conformance._subject_values import chunk_of, declaration_of, request_json
+from conformance._subject._process import SubjectError
+from conformance._subject._values import chunk_of, declaration_of, request_json
 
 
 def test_a_request_with_tools_is_told_whole() -> None:

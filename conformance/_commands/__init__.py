@@ -1,0 +1,1 @@
+"""The commands of ``dsh-conformance``, one module each; ``cli`` puts them together."""

@@ -1,0 +1,1 @@
+"""``doctor``: what a machine or a target lacks, before a run is tried."""

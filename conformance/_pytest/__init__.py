@@ -1,0 +1,1 @@
+"""Parts of the plugin and of the test class; ``plugin`` itself stays inert."""

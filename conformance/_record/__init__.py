@@ -1,0 +1,1 @@
+"""``record``: a reverse proxy that keeps what a server really said, byte for byte."""

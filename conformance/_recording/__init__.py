@@ -1,0 +1,1 @@
+"""What ``record`` kept: its file, its parts, and the exchange that plays it again."""

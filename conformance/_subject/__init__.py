@@ -1,0 +1,1 @@
+"""``exec:COMMAND``: an adapter in any language, over standard streams."""
