@@ -203,20 +203,43 @@ def _trouble(server: FaultServer, exchanges_played: int, seen: Observation) -> s
     return ""
 
 
-def play_in_process(case: Case, target: Target, means: Means, *, split: Split | None) -> Played:
-    """Play ``case`` without a socket, under virtual time, for a target that takes a client.
+def play_at_splits(
+    case: Case, target: Target, means: Means, *, splits: Sequence[Split]
+) -> list[Played]:
+    """Play ``case`` under virtual time, once for each split, until a play differs from it.
+
+    All of them in one loop and on one adapter, for making those costs more than the call. A
+    script of several answers needs one each: a call that takes fewer would leave the next
+    call the rest.
+    """
+    if len(case.exchange) > 1:
+        groups: list[Sequence[Split]] = [[split] for split in splits]
+    else:
+        groups = [splits]
+
+    async def plays() -> list[Played]:
+        found: list[Played] = []
+        for group in groups:
+            results = in_process_at_splits(case, target, means, splits=group)
+            async with aclosing(results):
+                async for played in results:
+                    found.append(played)
+                    if played.differences:
+                        return found
+        return found
+
+    return run_virtual(means.backend, plays)
+
+
+async def in_process(case: Case, target: Target, means: Means, *, split: Split | None) -> Played:
+    """Play ``case`` in process once, in a loop under virtual time that is already running.
 
     Args:
         case: Of a kind that bytes alone can show; see ``fits_in_process``.
         target: What is judged.
         means: Backend and library.
-        split: How the bytes are cut into reads.
+        split: How the bytes are cut into reads; None: its own writes.
     """
-    return run_virtual(means.backend, lambda: in_process(case, target, means, split=split))
-
-
-async def in_process(case: Case, target: Target, means: Means, *, split: Split | None) -> Played:
-    """Like ``play_in_process``, in a loop under virtual time that is already running."""
     plays = in_process_at_splits(case, target, means, splits=None if split is None else [split])
     async with aclosing(plays):
         return await anext(plays)

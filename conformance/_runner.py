@@ -23,7 +23,7 @@ from ._good_streams import good_stream
 from ._invariants import INVARIANTS, Invariant
 from ._judge import Difference
 from ._known_failures import KnownFailures
-from ._lanes import Means, Played, fits_in_process, play_in_process, play_on_socket
+from ._lanes import Means, Played, fits_in_process, play_at_splits, play_on_socket
 from ._result import Check, Result, Run, Status
 from ._scenario import Bench, Scenario
 from ._sweep import Extent, Sweep, sweeps
@@ -191,8 +191,10 @@ class Runner:
     def _play_in_process(self, case: Case, result: Result) -> Result:
         """Return ``result``, or the first verdict of another split that differs from it."""
         check = result.check
-        for name, split in self._splits():
-            inner = play_in_process(case, self.target, self.means, split=split)
+        names, splits = zip(*self._splits(), strict=True)
+        for name, inner in zip(
+            names, play_at_splits(case, self.target, self.means, splits=splits), strict=False
+        ):
             self._keep_invariants(check.id, inner)
             if inner.differences:
                 return self._verdict(check, inner, f"in-process, {name}")

@@ -41,9 +41,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one item of each check for tests that take ``dsh_check``."""
     if "dsh_check" not in metafunc.fixturenames:
         return
-    from ._pytest._items import planned_checks
+    from ._pytest._options import suite_asked_for
 
-    planned = planned_checks(metafunc.config)
+    planned = suite_asked_for(metafunc.config).planned
     metafunc.parametrize("dsh_check", planned, ids=[item.check.id for item in planned])
 
 

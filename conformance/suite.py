@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ._pytest._items import judge_item
+from ._pytest._options import suite_asked_for
 from ._runner import Planned
 
 
 def test_conformance(dsh_check: Planned, pytestconfig: pytest.Config) -> None:
     """Each check of the adapter that ``--dsh-adapter`` names."""
-    judge_item(dsh_check, pytestconfig)
+    suite_asked_for(pytestconfig).judge(dsh_check)

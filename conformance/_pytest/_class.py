@@ -1,110 +1,43 @@
-"""From a subclass of ``AdapterConformance`` to its checks, and from a verdict to pytest's words."""
+"""From a subclass of ``AdapterConformance`` to its suite."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
-from .._case_file import CaseError, cases_in, merged, shipped_cases
-from .._known_failures import (
-    KnownFailure,
-    KnownFailures,
-    KnownFailuresError,
-    read_known_failures,
-)
-from .._lanes import Means
-from .._loopback_only import loopback_only
-from .._reports import clean_result
-from .._result import BAD, Check, Result, Status
-from .._runner import Planned, Runner
-from .._scenarios import SCENARIOS
-from .._selection import SelectionError, selected
+from .._case_file import CaseError
+from .._known_failures import KnownFailuresError
+from .._selection import SelectionError
 from .._target import Target, TargetError, load_target
-from .._terminal import failure_report
 from ._adapter_conformance import AdapterConformance
+from ._suite import Suite, suite_for
 
 _SUITES: pytest.StashKey[dict[type, Suite]] = pytest.StashKey()
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """The checks of one test class.
-
-    Attributes:
-        target: What is judged.
-        planned: Its checks, in the order of the catalogue.
-        known: Failures that are known.
-    """
-
-    target: Target
-    planned: tuple[Planned, ...]
-    known: KnownFailures
-
-    def judge(self, planned: Planned) -> None:
-        """Run one check and tell pytest its verdict."""
-        with loopback_only():
-            result = planned.run()
-        if result.status is not Status.STALE:  # which is a verdict on what is known
-            result = self.known.judge(result)
-        tell_pytest(result, target=self.target.name, profile=self.target.profile)
-
-
-def tell_pytest(result: Result, *, target: str, profile: str | None) -> None:
-    """Pass, skip with the reason, expect the failure, or fail with the command's report."""
-    if result.status is Status.PASS:
-        return
-    if result.status is Status.NA:
-        pytest.skip(result.note)
-    if result.status is Status.XFAIL:
-        pytest.xfail(result.note)
-    if result.status in BAD or result.status is Status.HARNESS:
-        report = failure_report(clean_result(result), target=target, profile=profile)
-        pytest.fail(click.unstyle(report), pytrace=False)
-    pytest.skip(f"{result.status}: {'; '.join(result.differences)}")
-
-
 def suite_of(cls: type[AdapterConformance], config: pytest.Config) -> Suite:
-    """Return the checks of ``cls``, planned once a process.
+    """Return the suite of ``cls``, planned once a process.
 
     Raises:
         pytest.UsageError: An attribute of the class, or an option, that cannot be used.
     """
     suites = config.stash.setdefault(_SUITES, {})
     if cls not in suites:
+        here = Path(inspect.getfile(cls)).parent
         try:
-            suites[cls] = _planned(cls, config)
+            suites[cls] = suite_for(
+                _target(cls),
+                config,
+                cases=None if cls.cases is None else here / cls.cases,
+                known_failures=None if cls.known_failures is None else here / cls.known_failures,
+                select=cls.select,
+            )
         except (CaseError, KnownFailuresError, SelectionError, TargetError) as error:
             raise pytest.UsageError(f"{cls.__name__}: {error}") from error
     return suites[cls]
-
-
-def _planned(cls: type[AdapterConformance], config: pytest.Config) -> Suite:
-    here = Path(inspect.getfile(cls)).parent
-    target = _target(cls)
-    cases = merged(shipped_cases(), () if cls.cases is None else cases_in(here / cls.cases))
-    backend = config.getoption("--dsh-backend", default="asyncio")
-    seed = config.getoption("--dsh-seed", default=1)
-    runner = Runner(target, cases, SCENARIOS, means=Means(backend=backend), seed=seed)
-    plan = runner.plan() + runner.plan_invariants()
-    known: tuple[KnownFailure, ...] = ()
-    if cls.known_failures is not None:
-        ids = {item.check.id for item in plan}
-        known = read_known_failures(here / cls.known_failures, known_ids=ids)
-    dialects = {case.id: case.dialect for case in cases}
-    for select in (cls.select, config.getoption("--dsh-select", default=())):
-        chosen = selected([item.check for item in plan], select, dialect_of=dialects)
-        ids = {check.id for check in chosen}
-        plan = [item for item in plan if item.check.id in ids]
-    plan += _left_over(known, plan)
-    return Suite(target, tuple(plan), _judge_of(known))
 
 
 def _target(cls: type[AdapterConformance]) -> Target:
@@ -117,30 +50,3 @@ def _target(cls: type[AdapterConformance]) -> Target:
     if place is None or "<" in place:  # a lambda, a partial, or something inside a function
         raise TargetError(f"adapter: a class or function at the top of a module, not {adapter!r}")
     return load_target(f"{adapter.__module__}:{place}", profile=cls.profile)
-
-
-def _judge_of(entries: Iterable[KnownFailure]) -> KnownFailures:
-    return KnownFailures(tuple(entries), today=datetime.now(UTC).date())
-
-
-def _left_over(known: Iterable[KnownFailure], plan: list[Planned]) -> list[Planned]:
-    """Return a check for each entry of a whole requirement: something under it still fails.
-
-    It runs what the entry speaks of once more, so that any process can judge it alone.
-    """
-    checks = []
-    for entry in known:
-        covered = [item for item in plan if item.check.requirement.id == entry.requirement]
-        if entry.requirement is not None and covered:
-            requirement = covered[0].check.requirement
-            title = "The known failure still fails"
-            check = Check(f"{requirement.folder}/known_failure", requirement, title)
-            checks.append(Planned(check, partial(_still_fails, check, entry, covered)))
-    return checks
-
-
-def _still_fails(check: Check, entry: KnownFailure, covered: list[Planned]) -> Result:
-    judge = _judge_of([entry])
-    for item in covered:
-        judge.judge(item.run())
-    return next(judge.left_over(), Result(check=check, status=Status.PASS))

@@ -7,7 +7,7 @@ import pytest
 from .._case_file import CaseError, merged, read_case, shipped_cases
 from .._repro._again import Again, ReproError, judged_again
 from .._sweep import Extent
-from ._class import tell_pytest
+from ._suite import tell_pytest
 
 
 def replay(

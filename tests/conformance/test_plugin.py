@@ -82,6 +82,21 @@ def test_a_failure_shows_the_report_of_the_command_and_no_traceback(tmp_path: Pa
     assert "Traceback" not in ran.stdout
 
 
+def test_a_requirement_that_is_known_to_fail_and_passes_fails_as_in_the_command(
+    tmp_path: Path,
+) -> None:
+    known = tmp_path / "known.toml"
+    known.write_text('[[known_failure]]\ncheck = "code-auth"\nreason = "Not yet."\n')
+    options = ["--dsh-known-failures", str(known), "--dsh-select", "code_auth"]
+
+    ran = run_pytest(
+        tmp_path, "--pyargs", "conformance.suite", "--dsh-adapter", f"{MUTANTS}:Good", *options
+    )
+
+    assert "test_conformance[code_auth/known_failure]" in ran.stdout
+    assert re.search(r"1 failed, \d+ passed", ran.stdout)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -9,9 +9,10 @@ from typing import Final
 import pytest
 
 import conformance
+from adapter_sdk.testing import run_virtual
 from conformance._case import Case
 from conformance._case_file import shipped_cases
-from conformance._lanes import Backend, Means, fits_in_process, play_in_process
+from conformance._lanes import Backend, Means, Played, fits_in_process, in_process
 from conformance._result import Status
 from conformance._runner import Runner
 from conformance._scenarios import SCENARIOS
@@ -34,6 +35,11 @@ def speaking(dialect: str) -> Target:
 
 def in_dialect(dialect: str) -> list[Case]:
     return [case for case in CASES.values() if case.dialect == dialect]
+
+
+def in_virtual_time(case: Case, target: Target, backend: Backend) -> Played:
+    means = Means(backend=backend)
+    return run_virtual(backend, lambda: in_process(case, target, means, split=None))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -80,7 +86,7 @@ def test_an_adapter_of_the_dialect_alone_keeps_every_case_of_it_in_process(
 ) -> None:
     target = speaking(dialect)
     played = {
-        case.id: play_in_process(case, target, Means(backend=backend), split=None)
+        case.id: in_virtual_time(case, target, backend)
         for case in in_dialect(dialect)
         if fits_in_process(case)
     }
