@@ -87,6 +87,7 @@ class Run:
         capabilities: Declared by the adapter, sorted.
         results: One a check, in the order of the catalogue.
         elapsed_s: Of the whole run.
+        not_run: Checks that were left out because the first bad verdict ended the run.
     """
 
     target: str
@@ -99,6 +100,7 @@ class Run:
     capabilities: tuple[str, ...] = ()
     results: list[Result] = field(default_factory=list)
     elapsed_s: float = 0.0
+    not_run: int = 0
 
     def counts(self) -> Counter[Status]:
         """Return how often each status was given."""

@@ -24,7 +24,7 @@ from ._invariants import INVARIANTS, Invariant
 from ._judge import Difference
 from ._known_failures import KnownFailures
 from ._lanes import Means, Played, fits_in_process, play_at_splits, play_on_socket
-from ._result import Check, Result, Run, Status
+from ._result import BAD, Check, Result, Run, Status
 from ._scenario import Bench, Scenario
 from ._sweep import Extent, Sweep, sweeps
 from ._target import Target
@@ -38,6 +38,9 @@ SECOND_LOOK: Final = 4.0
 MORE_ROOM: Final = (SECOND_LOOK, 12.0)
 
 SEEDED_SPLITS: Final = 2
+
+# What ``stop_at_first`` waits for: a verdict that makes the run end other than with 0.
+STOPPING: Final = BAD | {Status.HARNESS}
 
 # The longest check takes some seconds on a busy machine.
 STUCK_S: Final = 60.0
@@ -67,6 +70,7 @@ class Runner:
         in_process: Whether byte-exact cases are also played in process.
         known: Failures that are known.
         sweep: How much of each sweep is played.
+        stop_at_first: Whether the first bad verdict ends the run.
     """
 
     target: Target
@@ -77,6 +81,7 @@ class Runner:
     jobs: int = 8
     in_process: bool = True
     sweep: Extent = "smoke"
+    stop_at_first: bool = False
     known: KnownFailures = field(default_factory=lambda: KnownFailures((), today=date.max))
     _violations: dict[str, tuple[str, Difference]] = field(default_factory=dict, init=False)
     _plays: int = field(default=0, init=False)
@@ -129,27 +134,37 @@ class Runner:
             capabilities=tuple(sorted(self.target.capabilities)),
         )
 
-        def take(result: Result) -> None:
+        def take(result: Result) -> bool:
+            """Keep the verdict of a check; return whether the run goes on."""
             result = self.known.judge(result)
             run.results.append(result)
             on_result(result)
+            return not (self.stop_at_first and result.status in STOPPING)
 
-        with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
-            waiting: list[Future[Result]] = [pool.submit(p.run) for p in planned if p.timed]
-            for item in planned:
-                if not item.timed:
-                    take(item.run())
-            for future in as_completed(waiting):
-                take(future.result())
-        for result in self._invariant_results({p.check.requirement.id for p in planned}):
-            take(result)
-        for result in self.known.left_over():
-            run.results.append(result)
-            on_result(result)
+        if self._run_each(planned, take):
+            for result in self._invariant_results({p.check.requirement.id for p in planned}):
+                take(result)
+            for result in self.known.left_over():
+                run.results.append(result)
+                on_result(result)
+        else:
+            run.not_run = len(planned) - len(run.results)
         order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
         run.results.sort(key=lambda r: (order[r.check.requirement.id], r.check.id))
         run.elapsed_s = time.monotonic() - begun
         return run
+
+    def _run_each(self, planned: Sequence[Planned], take: Callable[[Result], bool]) -> bool:
+        """Run ``planned``, the timed ones side by side; return False where ``take`` said stop."""
+        with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+            waiting: list[Future[Result]] = [pool.submit(p.run) for p in planned if p.timed]
+            try:
+                return all(take(item.run()) for item in planned if not item.timed) and all(
+                    take(future.result()) for future in as_completed(waiting)
+                )
+            finally:
+                for future in waiting:  # what has begun ends; nothing where all have ended
+                    future.cancel()
 
     # ---- cases ---------------------------------------------------------------------------
 

@@ -151,6 +151,8 @@ def headline(run: Run) -> str:
         if counts[status]
     ]
     parts += _left_out(run)
+    if run.not_run:
+        parts.append(f"{run.not_run} not run after the first failure")
     musts = _kept(run, "must")
     shoulds = _kept(run, "should")
     return (

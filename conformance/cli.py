@@ -17,6 +17,7 @@ from typing_extensions import override
 from ._case import Case
 from ._case_file import CaseError, cases_in, merged, shipped_cases
 from ._catalogue import load_catalogue
+from ._collector import old_objects_left_alone
 from ._commands._reports import Outputs, Wanted, register, report_options
 from ._commands._tools import register_tools
 from ._explain import catalogue_data, explanation
@@ -101,7 +102,7 @@ def command() -> None:
 @click.option("--httpx2", is_flag=True, help="Pass an httpx2 client to the adapter.")
 @click.option("-j", "jobs", type=click.IntRange(1, 64), default=8, help="Waits side by side.")
 @report_options
-@click.option("-x", "stop", is_flag=True, help="Report the first failure only.")
+@click.option("-x", "stop", is_flag=True, help="Stop at the first failure.")
 @click.option("-v", "verbose", is_flag=True, help="A line for every check.")
 def run_command(
     target: str,
@@ -134,6 +135,7 @@ def run_command(
         seed=seed,
         jobs=jobs,
         sweep=cast(Literal["smoke", "full"], sweep),
+        stop_at_first=stop,
     )
     if known is not None:
         runner.known = _known(known, runner)
@@ -145,13 +147,13 @@ def run_command(
         f"dsh-conformance {load_catalogue().edition}  {target}  "
         f"{backend}, {means.client}, seed {seed}"
     )
-    with loopback_only(), progress_bar(len(planned)) as advance:
+    with loopback_only(), old_objects_left_alone(), progress_bar(len(planned)) as advance:
         _probe(judged)
         printer = _Printer(planned, verbose=verbose, advance=advance)
         run = runner.run(planned, printer.take)
     printer.close(run)
     bad = [clean_result(result) for result in run.results if is_bad(result)]
-    for result in bad[: 1 if stop else None]:
+    for result in bad:
         click.echo("\n" + failure_report(result, target=target, profile=profile))
     code = outputs.deliver(run)
     click.echo(("\n" if bad else "") + headline(run))

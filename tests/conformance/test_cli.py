@@ -38,6 +38,20 @@ def settled(text: str) -> str:
     return re.sub(r"[0-9]+ bytes of body", "<n> bytes of body", text)
 
 
+def test_x_stops_at_the_first_failure_and_says_how_much_was_left(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mutant = f"{MUTANTS}:AuthAsInvalidRequest"
+    whole = Ran(capsys, mutant, "code_auth", "unknown_fields")
+    ran = Ran(capsys, mutant, "code_auth", "unknown_fields", "-x")
+    reports, stopped_reports = (r.out.count("\n  differs  ") for r in (whole, ran))
+
+    assert (ran.exit_code, ran.err) == (1, "")
+    assert reports > stopped_reports == 1
+    assert re.search(r"; checks: .*\d+ not run after the first failure;", ran.out)
+    assert "not run" not in whole.out
+
+
 def test_a_conformant_adapter_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     ran = Ran(capsys, "deepseek", "code_auth", "retry_after_ms")
 
