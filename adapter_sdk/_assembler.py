@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from io import StringIO
 from typing import Any
 
 from ._chunks import (
@@ -19,6 +18,7 @@ from ._chunks import (
     UsageReport,
 )
 from ._content import BlockType, OutputBlock, output_block
+from ._growing_text import GrowingText
 from ._messages import Message, ReplayState
 
 # After these a call may be half a call, and half a call would be dispatched as a whole one.
@@ -30,10 +30,10 @@ REPLAY_BLOCKS_KEY = "blocks"
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block under way. A list of fragments would take ten times their text."""
+    """A block under way."""
 
     block_type: BlockType
-    written: StringIO = field(default_factory=StringIO)
+    written: GrowingText = field(default_factory=GrowingText)
     id: str = ""
     name: str = ""
     final: OutputBlock | None = None
@@ -41,7 +41,7 @@ class _OpenBlock:
     def block(self) -> OutputBlock:
         if self.final is not None:
             return self.final
-        return output_block(self.block_type, self.written.getvalue(), id=self.id, name=self.name)
+        return output_block(self.block_type, self.written.whole(), id=self.id, name=self.name)
 
 
 class BlockAssembler:
@@ -70,7 +70,7 @@ class BlockAssembler:
         if type(chunk) is TextDelta:  # first, for nearly all are: a match costs twice as much
             block = self._open.get(chunk.index)
             if block is not None and block.final is None:
-                block.written.write(chunk.text)
+                block.written.add(chunk.text)
                 return
         match chunk:
             case TextDelta(index=index, text=text):
@@ -96,7 +96,7 @@ class BlockAssembler:
         if block is None:
             block = self._open[index] = _OpenBlock(block_type)
         if block.final is None and text:
-            block.written.write(text)
+            block.written.add(text)
         return block
 
     def blocks(self) -> tuple[OutputBlock, ...]:

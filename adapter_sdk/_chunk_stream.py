@@ -85,8 +85,9 @@ class ChunkStream:
         return self
 
     async def __anext__(self) -> Chunk:
-        if self._out and (self._abort is None or not self._abort.aborted):
-            return self._out.popleft()
+        out, abort = self._out, self._abort
+        if out and (abort is None or not abort.aborted):
+            return out.popleft()
         if self._waiting:
             raise RuntimeError("another task is already waiting for this stream's next chunk")
         self._waiting = True
@@ -159,6 +160,8 @@ class ChunkStream:
     def _take_ready(self, reader: Reader[WireRequest | ResponseHead | bytes]) -> bool:
         """Take what has arrived already, as if it were one read; return whether anything had."""
         items = reader.ready()
+        if not items:
+            return False
         data = [item for item in items if isinstance(item, bytes)]
         try:
             for item in items[: len(items) - len(data)]:  # bytes come last
@@ -167,7 +170,7 @@ class ChunkStream:
                 self._take(b"".join(data), reader)
         except Exception as error:  # noqa: BLE001 - why: nothing of a library reaches the caller
             self._break(error)
-        return bool(items)
+        return True
 
     async def _step(self, reader: Reader[WireRequest | ResponseHead | bytes]) -> None:
         core = self._core

@@ -95,6 +95,12 @@ def new_client() -> httpx.AsyncClient:
     )
 
 
+@functools.lru_cache(maxsize=64)
+def _parsed_url(url_class: Callable[[str], Any], url: str) -> Any:
+    """Return an address as the client's own value: parsing it is two fifths of a request."""
+    return url_class(url)
+
+
 async def exchange(
     resolve: Callable[[], Awaitable[tuple[WireRequest, HttpClient]]],
     *,
@@ -111,9 +117,10 @@ async def exchange(
     if announce:
         yield request
     anything: Any = client  # two packages, one interface
+    url_class: Any = type(getattr(anything, "base_url", ""))
     sent = anything.build_request(
         request.method,
-        request.url,
+        _parsed_url(url_class, request.url),
         headers=dict(request.headers),
         content=request.body,
         timeout=(connect_timeout, None, None, None),  # connect, read, write, pool

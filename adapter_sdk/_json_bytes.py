@@ -6,6 +6,9 @@ import json
 import re
 from typing import Any, Final
 
+# One for all: ``json.dumps`` makes a new one for anything but its own defaults.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -18,7 +21,7 @@ def json_text(value: Any) -> str:
         ValueError: NaN, infinite, or not JSON at all.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(value)
     except TypeError as error:  # a type that JSON does not have
         raise ValueError(str(error)) from error
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -121,6 +121,9 @@ class Reader(Generic[T]):
         progress_timeout: See ``IdleWatchdog``.
         abort: Ends a wait with ``Interrupted``.
         clock: What the limits are measured on.
+
+    Attributes:
+        pulse: Notes activity on both clocks; see ``IdleWatchdog.pulse``.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class Reader(Generic[T]):
             on_expired=box.expire,
             clock=clock,
         )
+        self.pulse = self._watchdog.pulse
         self._forget_abort: Callable[[], None] | None = None
         if abort is not None:
             signal = abort
@@ -152,10 +156,6 @@ class Reader(Generic[T]):
     def cause(self) -> Expiry | Aborted | None:
         """What ended the call from outside: the first cause, of a tie the caller's signal."""
         return self._box.cause
-
-    def pulse(self, *, progress: bool = False) -> None:
-        """Note activity on both clocks; see ``IdleWatchdog.pulse``."""
-        self._watchdog.pulse(progress=progress)
 
     def deadline(self, seconds: float) -> Deadline:
         """Return a one-shot limit on this reader; close it once it is met."""

@@ -10,7 +10,8 @@ before it, as nearly all are. Everything else goes line by line.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from io import BytesIO
+from typing import Final, TypeAlias
 
 # Larger than any event seen (images as base64 take some megabytes), small enough that
 # a line without an end cannot take the process down. Contract section 6: event limit.
@@ -20,6 +21,11 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EVENT: Final = b"event: "
 _DATA: Final = b"data: "
 _MOST_NAMES: Final = 64  # the richest dialect (OpenAI responses) has some fifty event names
+
+# From this size the value of an unfinished ``data`` line is gathered by itself. As a line it
+# would be copied three times more, into new pages: joined with the read, cut out, parted from
+# its field.
+_LONG_LINE_BYTES: Final = 64 * 1024
 
 # As numbers: ``10 in data`` costs an eighth of ``b"\n" in data``.
 _LF: Final = 10
@@ -42,16 +48,25 @@ class SseEvent:
     data: bytes
 
 
+Decoded: TypeAlias = tuple[str, bytes]
+"""The name and the data of one event."""
+
+
 class EventTooLarge(ValueError):
     """A line or an event exceeds the limit; the decoder is closed.
 
     Attributes:
-        events: What the same ``feed`` had decoded before it, to be delivered first.
+        decoded: What the same read had completed before it, to be delivered first.
     """
 
-    def __init__(self, limit: int, events: list[SseEvent]) -> None:
+    def __init__(self, limit: int, decoded: list[Decoded]) -> None:
         super().__init__(f"an event of the stream exceeds the limit of {limit} bytes")
-        self.events = events
+        self.decoded = decoded
+
+    @property
+    def events(self) -> list[SseEvent]:
+        """The same as events."""
+        return [SseEvent(name, data) for name, data in self.decoded]
 
 
 class SseDecoder:
@@ -75,6 +90,7 @@ class SseDecoder:
         "_data",
         "_in_block",
         "_limit",
+        "_long",
         "_name",
         "_names",
         "_size",
@@ -89,6 +105,7 @@ class SseDecoder:
         self.activity = 0
         self._limit = max_event_bytes
         self._tail = bytearray()  # bytes of the unfinished line
+        self._long: BytesIO | None = None  # in its place: the value of a long ``data`` line
         self._at_start = True  # a byte order mark may still come
         self._skip_lf = False  # the last read ended in CR: an LF belongs to it
         self._closed = False
@@ -105,6 +122,13 @@ class SseDecoder:
         Raises:
             EventTooLarge: A line or event exceeds the limit. Nothing more is buffered.
         """
+        return [SseEvent(name, value) for name, value in self.decode(data)]
+
+    def decode(self, data: bytes) -> list[Decoded]:
+        """Like ``feed``, but name and data of each event as they are.
+
+        An object for each costs as much as finding it.
+        """
         if self._closed or not data:
             return []
         if self._skip_lf or self._at_start:
@@ -113,13 +137,12 @@ class SseDecoder:
                 return []
         if _CR in data:
             data = self._with_lf(data)
-        events: list[SseEvent] = []
+        events: list[Decoded] = []
         if _LF not in data:
             self._hold(data, events)
             return events
-        if self._tail:
-            data = b"".join((self._tail, data))
-            self._tail = bytearray()
+        if self._tail or self._long is not None:
+            data = self._end_line(data, events)
         blocks = data.split(b"\n\n")
         rest = blocks.pop()
         names = self._names
@@ -129,7 +152,7 @@ class SseDecoder:
             head, found, payload = block.partition(_DATA)
             name = names.get(head)
             if short_way and name is not None and found and _LF not in payload:
-                events.append(SseEvent(name, payload))
+                events.append((name, payload))
             else:
                 self._take_lines(block.split(b"\n"), events)
                 self._end_block(events)
@@ -148,6 +171,7 @@ class SseDecoder:
         """Drop what is unfinished: an event without its blank line is never dispatched."""
         self._closed = True
         self._tail = bytearray()
+        self._long = None
         self._data = None
 
     def _without_lead(self, data: bytes) -> bytes:
@@ -169,14 +193,39 @@ class SseDecoder:
         data = data.replace(b"\r\n", b"\n")
         return data.replace(b"\r", b"\n") if _CR in data else data
 
-    def _hold(self, data: bytes, events: list[SseEvent]) -> None:
-        first = self._tail or data
-        held = 0 if first.startswith(b":") else self._size
-        if held + len(self._tail) + len(data) > self._limit:
+    def _hold(self, data: bytes, events: list[Decoded]) -> None:
+        """Keep the beginning of a line, or more of it."""
+        if self._long is not None:
+            self._size += len(data)
+            if self._size > self._limit:
+                self._refuse(events)
+            self._long.write(data)
+            return
+        tail = self._tail
+        held = 0 if (tail or data).startswith(b":") else self._size
+        if held + len(tail) + len(data) > self._limit:
             self._refuse(events)
-        self._tail += data
+        tail += data
+        if len(tail) >= _LONG_LINE_BYTES and tail.startswith(b"data:"):
+            self._in_block = True
+            self._size += len(tail)
+            self._long = BytesIO()
+            self._long.write(tail.removeprefix(b"data:").removeprefix(b" "))
+            self._tail = bytearray()
 
-    def _take_lines(self, lines: list[bytes], events: list[SseEvent]) -> None:
+    def _end_line(self, data: bytes, events: list[Decoded]) -> bytes:
+        """End what is held with this read; return what is to be read now."""
+        if self._long is None:
+            data = b"".join((self._tail, data))
+            self._tail = bytearray()
+            return data
+        end = data.index(b"\n")
+        self._hold(data[:end], events)
+        self._add_data(self._long.getvalue())  # the very bytes that were written, not a copy
+        self._long = None
+        return data[end + 1 :]
+
+    def _take_lines(self, lines: list[bytes], events: list[Decoded]) -> None:
         limit = self._limit
         for line in lines:
             if not line:
@@ -193,25 +242,26 @@ class SseDecoder:
                 self._refuse(events)
             field, _, value = line.partition(b":")
             if field == b"data":
-                if value[:1] == b" ":
-                    value = value[1:]
-                if self._data is None:
-                    self._data = value
-                elif type(self._data) is bytearray:
-                    self._data += b"\n"
-                    self._data += value
-                else:
-                    self._data = bytearray(self._data + b"\n" + value)
+                self._add_data(value.removeprefix(b" "))
             elif field == b"event":
                 self._name = value.removeprefix(b" ").decode("utf-8", "replace")
 
-    def _end_block(self, events: list[SseEvent]) -> None:
+    def _add_data(self, value: bytes) -> None:
+        if self._data is None:
+            self._data = value
+        elif type(self._data) is bytearray:
+            self._data += b"\n"
+            self._data += value
+        else:
+            self._data = bytearray(self._data + b"\n" + value)
+
+    def _end_block(self, events: list[Decoded]) -> None:
         if not self._in_block:
             return
         if self._data is None:
             self.activity += 1  # ``feed`` counts those that were dispatched
         else:
-            events.append(SseEvent(self._name or "message", bytes(self._data)))
+            events.append((self._name or "message", bytes(self._data)))
         self._in_block = False
         self._size = 0
         self._name = ""
@@ -228,7 +278,7 @@ class SseDecoder:
         ):
             self._names[head] = name.decode("utf-8", "replace") or "message"
 
-    def _refuse(self, events: list[SseEvent]) -> None:
+    def _refuse(self, events: list[Decoded]) -> None:
         self.activity += len(events)
         self.close()
         raise EventTooLarge(self._limit, events)

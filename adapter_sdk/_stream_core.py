@@ -259,16 +259,17 @@ class StreamCore:
         too_large: EventTooLarge | None = None
         before = decoder.activity
         try:
-            events = decoder.feed(data)
+            events = decoder.decode(data)
         except EventTooLarge as error:
-            events, too_large = error.events, error
+            events, too_large = error.decoded, error
         self.activity += decoder.activity - before
+        append = self.out.append
         try:
-            for event in events:
-                chunks = translate(event.event, event.data)
+            for name, payload in events:
+                chunks = translate(name, payload)
                 # One delta, as of nearly all events, without a call and a loop for it.
                 if type(chunks) is list and len(chunks) == 1 and type(chunks[0]) in _CONTENT_CHUNKS:
-                    self.out.append(chunks[0])
+                    append(chunks[0])
                     self.progress += 1
                     continue
                 self._hand_out(chunks)
@@ -302,7 +303,7 @@ class StreamCore:
             self._close_translator()
 
     def _end_document(self) -> None:
-        body = b"".join(self._document)
+        body, self._document = b"".join(self._document), []
         text = body.removeprefix(_BYTE_ORDER_MARK).strip()
         if not self._whole:
             self._fail(STREAM_CLOSED, f"the {self._coding_name} body ended before its end", None)

@@ -16,33 +16,36 @@ class SurrogateJoiner:
     """Joins the halves over the texts of one block; a lone half becomes U+FFFD.
 
     What it returns can always be encoded as UTF-8.
+
+    Attributes:
+        held: A first half that waits for the next text; else empty, and ASCII need not be fed.
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("held",)
 
     def __init__(self) -> None:
-        self._held = ""
+        self.held = ""
 
     def feed(self, text: str) -> str:
         """Return ``text`` repaired; a first half at its end waits for the next text."""
-        if text.isascii() and not self._held:
+        if text.isascii() and not self.held:
             return text
         try:
             text.encode()
-            if not self._held:
+            if not self.held:
                 return text
         except UnicodeEncodeError:  # it holds a surrogate
             pass
-        text = self._held + text
-        self._held = ""
+        text = self.held + text
+        self.held = ""
         if _HIGH_FIRST <= text[-1] <= _HIGH_LAST:
-            self._held = text[-1]
+            self.held = text[-1]
             text = text[:-1]
         return _repaired(text)
 
     def flush(self) -> str:
         """Return what stands for a half that never got its other half; the block is over."""
-        held, self._held = self._held, ""
+        held, self.held = self.held, ""
         return _repaired(held)
 
 

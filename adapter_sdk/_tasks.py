@@ -6,7 +6,6 @@ close its connection, and a group may not span the yields of a stream.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 from collections.abc import Awaitable, Callable
@@ -17,6 +16,8 @@ import anyio
 from ._clock import in_trio
 
 if TYPE_CHECKING:
+    import asyncio
+
     import trio
 
 Run: TypeAlias = Callable[[], Awaitable[None]]
@@ -25,8 +26,8 @@ Run: TypeAlias = Callable[[], Awaitable[None]]
 class Wakeup(Protocol):
     """One waiter at a time; a wake without a waiter is lost, so check the condition first."""
 
-    async def wait(self) -> None:
-        """Sleep until ``wake``."""
+    def wait(self) -> Awaitable[None]:
+        """Sleep until ``wake``. Await it at once; no coroutine, for each wait would make one."""
         ...
 
     def wake(self) -> None:
@@ -46,15 +47,14 @@ class _AsyncioWakeup:
     __slots__ = ("_future", "_loop")
 
     def __init__(self) -> None:
+        import asyncio
+
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] | None = None
 
-    async def wait(self) -> None:
+    def wait(self) -> Awaitable[None]:
         self._future = self._loop.create_future()
-        try:
-            await self._future
-        finally:
-            self._future = None
+        return self._future
 
     def wake(self) -> None:
         if self._future is not None and not self._future.done():
@@ -70,7 +70,7 @@ class _TrioWakeup:
         self._trio = trio
         self._task: trio.lowlevel.Task | None = None
 
-    async def wait(self) -> None:
+    def wait(self) -> Awaitable[None]:
         self._task = self._trio.lowlevel.current_task()
 
         def abort(_: Callable[[], Any]) -> trio.lowlevel.Abort:
@@ -78,7 +78,7 @@ class _TrioWakeup:
             aborted: trio.lowlevel.Abort = self._trio.lowlevel.Abort.SUCCEEDED
             return aborted
 
-        await self._trio.lowlevel.wait_task_rescheduled(abort)
+        return self._trio.lowlevel.wait_task_rescheduled(abort)
 
     def wake(self) -> None:
         task, self._task = self._task, None
@@ -88,6 +88,9 @@ class _TrioWakeup:
 
 class _AsyncioTask:
     def __init__(self, run: Run, on_done: Callable[[], None]) -> None:
+        import asyncio
+
+        self._get_running_loop = asyncio.get_running_loop
         self._loop = asyncio.get_running_loop()
         self._scope = scope = anyio.CancelScope()
 
@@ -105,7 +108,7 @@ class _AsyncioTask:
         if self._loop.is_closed() or self._task.done():
             return
         try:
-            running = asyncio.get_running_loop()
+            running = self._get_running_loop()
         except RuntimeError:  # the garbage collector runs anywhere, also outside a loop
             running = None
         if running is self._loop:

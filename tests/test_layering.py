@@ -36,6 +36,7 @@ LAYERS: Final = {
         "_error_wording",
         "_failure",
         "_failure_class",
+        "_growing_text",
         "_json_bytes",
         "_limits",
         "_messages",

@@ -6,12 +6,12 @@ Before it nothing shows that they are whole, and a tool call that has ended is d
 from __future__ import annotations
 
 import uuid
-from io import StringIO
 from typing import Final
 
 from .._chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolCallDelta
 from .._content import BlockType, output_block
 from .._dialect import Json
+from .._growing_text import GrowingText
 from .._surrogates import SurrogateJoiner
 
 _TEXTUAL_DELTAS: Final = {"text": TextDelta, "reasoning": ReasoningDelta}
@@ -36,21 +36,22 @@ class HeldBlock:
         self.id = id
         self.name = name
         self.replay: dict[str, Json] = {}
-        self._written = StringIO()  # a list of fragments would take ten times their text
+        self._written = GrowingText()
         self._joiner = SurrogateJoiner()
         self._delta = _TEXTUAL_DELTAS.get(block_type)
 
     @property
     def is_blank(self) -> bool:
         """Whether it has no character yet."""
-        return not self._written.tell()
+        return not self._written
 
     def add(self, text: str, chunks: list[Chunk]) -> None:
         """Take more text, or more of the arguments."""
-        text = self._joiner.feed(text)
+        if not text.isascii() or self._joiner.held:
+            text = self._joiner.feed(text)
         if not text:
             return
-        self._written.write(text)
+        self._written.add(text)
         if self._delta is None:
             chunks.append(ToolCallDelta(self.index, self.id, text))
         else:
@@ -65,7 +66,7 @@ class HeldBlock:
         """Close the block."""
         if held := self._joiner.flush():
             self.add(held, chunks)  # whole by now: it passes the joiner unchanged
-        text = self._written.getvalue()
+        text = self._written.whole()
         block = output_block(self.block_type, text, id=self.id, name=self.name)
         chunks.append(BlockEnd(self.index, block))
 

@@ -257,6 +257,52 @@ def test_events_before_one_that_is_too_large_come_with_the_error() -> None:
     assert decoder.activity == 2
 
 
+LONG = b"x" * 200 * 1024
+
+
+@pytest.mark.parametrize(
+    ("body", "data", "activity"),
+    [
+        pytest.param(b"data: %b\n\n", LONG, 1, id="one-line"),
+        pytest.param(b"data:%b\r\n\r\n", LONG, 1, id="without-a-space-and-crlf"),
+        pytest.param(
+            b"data: a\ndata: %b\ndata: z\n\n", b"a\n" + LONG + b"\nz", 1, id="among-lines"
+        ),
+        pytest.param(b"data: %b\ndata: %b\n\n", LONG + b"\n" + LONG, 1, id="two-in-a-block"),
+        pytest.param(b"data: %b\nid: 1\n\n", LONG, 1, id="before-another-field"),
+        pytest.param(b": %b\ndata: a\n\n", b"a", 2, id="a-comment"),
+        pytest.param(b"other: %b\ndata: a\n\n", b"a", 1, id="an-unknown-field"),
+        pytest.param(b"database: %b\ndata: a\n\n", b"a", 1, id="a-field-that-begins-alike"),
+        pytest.param(b"data: :data: %b\n\n", b":data: " + LONG, 1, id="colons-in-the-value"),
+    ],
+)
+@pytest.mark.parametrize("read_bytes", [1_000, 1 << 14, 1 << 16, 70_001])
+def test_a_long_line_arrives_whole_over_many_reads(
+    body: bytes, data: bytes, activity: int, read_bytes: int
+) -> None:
+    body = b"event: x\n" + body.replace(b"%b", LONG) + b"data: after\n\n"
+    reads = [body[at : at + read_bytes] for at in range(0, len(body), read_bytes)]
+    assert feed_all(reads) == ([SseEvent("x", data), message(b"after")], activity + 1, False)
+
+
+@pytest.mark.parametrize("prefix", [b"data: ", b"data:", b"event: x\ndata: ", b"data: a\ndata: "])
+@pytest.mark.parametrize("ending", [b"\n\n", b"\n\ndata: b\n\n", b""], ids=["lf", "more", "none"])
+def test_a_limit_admits_exactly_its_bytes_of_a_long_line(prefix: bytes, ending: bytes) -> None:
+    limit = len(prefix.replace(b"\n", b"")) + len(LONG)
+    for more, too_large in ((b"", False), (b"x", True)):
+        body = prefix + LONG + more + ending
+        reads = [body[at : at + 9_999] for at in range(0, len(body), 9_999)]
+        events, _, refused = feed_all(reads, limit=limit)
+        assert (len(events), refused) == (0 if too_large else ending.count(b"\n\n"), too_large)
+
+
+def test_closing_drops_a_long_line() -> None:
+    decoder = SseDecoder()
+    decoder.feed(b"data: " + LONG)
+    decoder.close()
+    assert (decoder.feed(b"\n\ndata: a\n\n"), decoder.activity) == ([], 0)
+
+
 def test_nothing_is_dispatched_after_close() -> None:
     decoder = SseDecoder()
     assert decoder.feed(b"data: a\n\ndata: b\n") == [message(b"a")]

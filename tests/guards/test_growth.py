@@ -50,6 +50,21 @@ def test_time_is_linear(body: Callable[[int], Iterable[bytes]], size: int) -> No
     pytest.fail(f"{LARGER} times the size took {found} times the time")
 
 
+def test_a_large_event_is_held_twice_at_most() -> None:
+    size = 1 << 22
+    reads = list(one_large_event(size))
+    read(one_large_event(1), BlockAssembler())  # what is imported once is no part of an event
+    gc.collect()
+    tracemalloc.start()
+    try:
+        read(reads, BlockAssembler())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # As bytes and as text. Above malloc's largest threshold each copy is paid for in new pages.
+    assert peak <= 2.1 * size
+
+
 def test_a_long_stream_keeps_no_more_than_its_text() -> None:
     core = new_core()
     core.data(event({"content": "x"}))

@@ -10,6 +10,7 @@ import pytest
 
 # Each was seen to take longer than all modules of the SDK together, or is no business of it.
 NOT_AT_IMPORT: Final = (
+    "asyncio",
     "click",
     "email.parser",
     "http.cookiejar",
@@ -44,7 +45,7 @@ def test_an_import_leaves_to_the_call_what_the_call_needs(statement: str) -> Non
 def test_the_import_brings_little_that_a_client_does_not_bring() -> None:
     ours, clients = (
         modules_after("import adapter_sdk"),
-        modules_after("import httpx, asyncio, anyio.lowlevel"),
+        modules_after("import httpx, anyio.lowlevel"),
     )
     outside = {name for name in ours if not name.startswith("adapter_sdk")}
     assert len(outside - clients) <= 3, sorted(outside - clients)

@@ -30,15 +30,15 @@ def plain_text(payload: Json) -> str | None:
     The short way: it takes no payload that the long way would read as anything more.
     """
     try:
-        choices = payload["choices"]
-        choice = choices[0]
+        (choice,) = payload["choices"]
         delta = choice["delta"]
         text = delta["content"]
-    except (KeyError, IndexError, TypeError):  # something else than a payload with one text
+    except (KeyError, TypeError, ValueError):  # something else than a payload with one text
         return None
-    if type(text) is not str or len(choices) != 1 or len(delta) > 1 + ("role" in delta):
+    if type(text) is not str or (len(delta) != 1 and (len(delta) != 2 or "role" not in delta)):
         return None
-    if choice.get("finish_reason") not in (None, "") or choice.get("index"):
+    finish = choice.get("finish_reason")
+    if (finish is not None and finish != "") or choice.get("index"):
         return None
     if "error" in payload or "x_groq" in payload or payload.get("usage") is not None:
         return None

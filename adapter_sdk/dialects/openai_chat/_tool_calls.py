@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from io import StringIO
 
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
+from ..._growing_text import GrowingText
 from ..._surrogates import SurrogateJoiner
 from ..._wire_json import parse_json
 from .._payload import arguments_text, text_or_none
@@ -26,18 +26,18 @@ class Call:
     wire_id: str
     id: str
     name: str = ""
-    written: StringIO = field(default_factory=StringIO)
+    written: GrowingText = field(default_factory=GrowingText)
     last: str = ""
     joiner: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
     @property
     def arguments(self) -> str:
         """The provider's characters so far."""
-        return self.written.getvalue()
+        return self.written.whole()
 
     def add(self, arguments: str) -> None:
         """Take more of the arguments."""
-        self.written.write(arguments)
+        self.written.add(arguments)
         self.last = arguments
 
     @property
