@@ -71,6 +71,7 @@ class Bench:
         means: Backend, client and limits.
         seed: Of what is drawn by chance.
         sweep: How much of a sweep is played.
+        unhurried: Whether nothing but the idle limit is ever waited for.
         credential: What the adapters get; of this scenario alone.
     """
 
@@ -78,6 +79,7 @@ class Bench:
     means: Means
     seed: int
     sweep: Extent = "smoke"
+    unhurried: bool = False
     credential: str = field(default_factory=lambda: f"sk-dsh-{secrets.token_hex(6)}")
 
     @property
@@ -88,7 +90,7 @@ class Bench:
     @property
     def patience_s(self) -> float:
         """When a call counts as hung, in seconds."""
-        if self.idle_s >= UNHURRIED_S:
+        if self.unhurried:
             return self.idle_s + BEYOND_THE_LIMIT_S
         return PATIENCE_S + PATIENCE_IDLES * self.idle_s
 
@@ -203,7 +205,7 @@ class Bench:
 def _made(target: Target, arguments: dict[str, Any]) -> Any:
     try:
         return target.make(**arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = shown(f"{type(error).__name__}: {error}")
         raise AdapterRaisedError("the factory", "an adapter", said) from error
 
@@ -212,7 +214,7 @@ async def _closed(adapter: Any) -> None:
     with anyio.move_on_after(CLOSING_LIMIT_S) as limit:
         try:
             await close(adapter)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = shown(f"{type(error).__name__}: {error}")
             raise AdapterRaisedError("aclose()", "closes and returns None", said) from error
     if limit.cancelled_caught:

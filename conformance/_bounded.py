@@ -13,6 +13,10 @@ class StuckError(Exception):
     """What was run did not return in time; its thread is left behind."""
 
 
+class ExitCalledError(Exception):
+    """What was run called ``sys.exit``; the kit's own exit code is not for it to choose."""
+
+
 class _Box(Generic[T]):
     result: T
     error: BaseException | None = None
@@ -23,12 +27,15 @@ def bounded(run: Callable[[], T], *, limit_s: float) -> T:
 
     Raises:
         StuckError: It has not returned within ``limit_s`` seconds.
+        ExitCalledError: It called ``sys.exit``.
     """
     box: _Box[T] = _Box()
 
     def main() -> None:
         try:
             box.result = run()
+        except SystemExit as error:
+            box.error = ExitCalledError(f"sys.exit({error.code!r}) was called")
         except BaseException as error:  # noqa: BLE001 - why: it is raised again by the caller
             box.error = error
 

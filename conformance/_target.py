@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,16 @@ ENTRY_POINT_GROUP: Final = "dsh.adapters"
 
 # Before a command that speaks over its standard streams; see ``SUBJECT.md``.
 COMMAND_PREFIX: Final = "exec:"
+
+# What proves the end of an answer, by dialect: contract section 4 and each vendor's protocol.
+TERMINALS: Final = {
+    "openai-chat": ("done-sentinel", "finish-reason"),
+    "openai-responses": ("response-completed",),
+    "anthropic-messages": ("message-stop",),
+}
+
+# A dialect of one's own may have any name; one so like a known one is a slip of the pen.
+_CLOSE: Final = 0.85
 
 # The kit's own, derived from what an adapter declares.
 _TERMINAL_CAPABILITY: Final = "terminal_{terminal}"
@@ -87,6 +98,28 @@ def load_target(name: str, *, profile: str | None = None) -> Target:
     return Target(name, factory, declaration, profile, _takes_client(factory), unasked)
 
 
+def try_factory(target: Target) -> None:
+    """Make one adapter, so that a factory that cannot be called is no finding of every check.
+
+    Raises:
+        TargetError: It raised.
+    """
+    try:
+        target.make(
+            base_url="http://127.0.0.1:1",
+            api_key="sk-dsh-probe",
+            idle_timeout=1.0,
+            progress_timeout=3.0,
+        )
+    except ImportError as error:  # of an extra that is missing; it says which
+        raise TargetError(f"{target.name}: {' '.join(str(error).split())}") from error
+    except (Exception, SystemExit) as error:
+        raise TargetError(
+            f"{target.name}: the factory cannot be called with base_url, api_key, idle_timeout and "
+            f"progress_timeout: {said(error)}"
+        ) from error
+
+
 def installed_targets() -> list[str]:
     """Return the names of the installed entry points."""
     return sorted(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
@@ -96,6 +129,8 @@ def _find(name: str) -> object:
     if name.startswith(COMMAND_PREFIX):
         return _subject(name)
     if ":" not in name:
+        if name.endswith(".py"):
+            return _unnamed(name)
         return _entry_point(name)
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
@@ -106,10 +141,19 @@ def _find(name: str) -> object:
     value: object = module
     for part in attribute.split("."):
         if not hasattr(value, part):
-            offered = ", ".join(n for n in vars(module) if not n.startswith("_")) or "nothing"
+            offered = _offered(module)
             raise TargetError(f"{name}: {place} has no {attribute}; it offers: {offered}")
         value = getattr(value, part)
     return value
+
+
+def _offered(module: ModuleType) -> str:
+    return ", ".join(name for name in vars(module) if not name.startswith("_")) or "nothing"
+
+
+def _unnamed(name: str) -> object:
+    offered = _offered(_file_module(name, Path(name)))
+    raise TargetError(f"{name}: name the factory too, {name}:FACTORY; it offers: {offered}")
 
 
 def _subject(name: str) -> object:
@@ -127,9 +171,9 @@ def _entry_point(name: str) -> object:
         if point.name == name:
             try:
                 return point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise TargetError(
-                    f"{name}: {point.value} cannot be imported: {_said(error)}"
+                    f"{name}: {point.value} cannot be imported: {said(error)}"
                 ) from error
     known = ", ".join(installed_targets()) or "none"
     raise TargetError(
@@ -138,13 +182,18 @@ def _entry_point(name: str) -> object:
     )
 
 
+def _let_import_from(folder: Path) -> None:
+    """Find modules in ``folder`` too, as Python does for a script in it."""
+    if str(folder) not in sys.path and not (folder == Path.cwd() and "" in sys.path):
+        sys.path.insert(0, str(folder))
+
+
 def _module(name: str, place: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path and "" not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    _let_import_from(Path.cwd())
     try:
         return importlib.import_module(place)
-    except Exception as error:
-        raise TargetError(f"{name}: {place} cannot be imported: {_said(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise TargetError(f"{name}: {place} cannot be imported: {said(error)}") from error
 
 
 def _file_module(name: str, path: Path) -> ModuleType:
@@ -155,14 +204,18 @@ def _file_module(name: str, path: Path) -> ModuleType:
         raise TargetError(f"{name}: {path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    _let_import_from(path.resolve().parent)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise TargetError(f"{name}: {path} cannot be imported: {_said(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise TargetError(f"{name}: {path} cannot be imported: {said(error)}") from error
     return module
 
 
-def _said(error: Exception) -> str:
+def said(error: BaseException) -> str:
+    """Return what code of the target raised, in one line."""
+    if isinstance(error, SystemExit):
+        return f"it ends the process with sys.exit({error.code!r})"
     return f"{type(error).__name__}: {' '.join(str(error).split()) or 'without a message'}"
 
 
@@ -173,16 +226,37 @@ def _declaration(
     if callable(declaration):
         # Profiles may speak different dialects: such a factory takes the profile here as well.
         takes_it = profile is not None and "profile" in inspect.signature(declaration).parameters
-        declaration = declaration(profile=profile) if takes_it else declaration()
+        try:
+            declaration = declaration(profile=profile) if takes_it else declaration()
+        except (Exception, SystemExit) as error:
+            raise TargetError(f"{name}: its declaration cannot be had: {said(error)}") from error
     if not isinstance(declaration, Declaration):
         raise TargetError(
             f"{name}: has no declaration; give the factory an attribute `declaration` with an "
             "adapter_sdk.Declaration of its dialects, terminal and capabilities"
         )
+    _check_dialects(name, declaration)
     unknown = {str(c) for c in declaration.capabilities} - {str(c) for c in Capability}
     if unknown:
         raise TargetError(f"{name}: declares unknown capabilities: {', '.join(sorted(unknown))}")
     return declaration
+
+
+def _check_dialects(name: str, declaration: Declaration) -> None:
+    """Refuse words that are mistakes: what nobody knows applies to nothing and fails nothing."""
+    if isinstance(declaration.dialects, str) or not declaration.dialects:
+        raise TargetError(f"{name}: declares dialects {declaration.dialects!r}: a tuple of names")
+    for dialect in declaration.dialects:
+        meant = get_close_matches(dialect, TERMINALS, n=1, cutoff=_CLOSE)
+        if dialect not in TERMINALS and meant:
+            raise TargetError(f"{name}: declares dialect {dialect!r}; did you mean {meant[0]!r}?")
+    if set(declaration.dialects) <= set(TERMINALS):
+        known = [word for dialect in declaration.dialects for word in TERMINALS[dialect]]
+        if declaration.terminal not in known:
+            raise TargetError(
+                f"{name}: declares terminal {declaration.terminal!r}; "
+                f"{', '.join(declaration.dialects)} ends with {' or '.join(known)}"
+            )
 
 
 def _takes_client(factory: Callable[..., Any]) -> bool:

@@ -16,7 +16,7 @@ from .._result import Result
 from .._runner import Runner
 from .._scenarios import SCENARIOS
 from .._sweep import Extent
-from .._target import Target, TargetError, load_target
+from .._target import Target, TargetError, load_target, try_factory
 
 _BACKENDS: Final[dict[str, Backend]] = {"asyncio": "asyncio", "trio": "trio"}
 # A report names a client in words; whatever else it names is not imported on its word.
@@ -88,16 +88,18 @@ def judged_again(again: Again, cases: Sequence[Case]) -> Result:
     for planned in runner.plan() + runner.plan_invariants():
         if planned.check.id == again.check:
             with loopback_only():
-                _probe(target)
                 return planned.run()
     raise ReproError(f"{again.check}: this kit has no such check; if it came with --cases, name it")
 
 
 def _target(again: Again) -> Target:
     try:
-        return load_target(again.target, profile=again.profile)
+        target = load_target(again.target, profile=again.profile)
+        with loopback_only():
+            try_factory(target)
     except TargetError as error:
         raise ReproError(str(error)) from error
+    return target
 
 
 def _backend(name: str) -> Backend:
@@ -116,12 +118,3 @@ def _library(client: str) -> Any:
         return None if name is None else importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise ReproError(f"{name} is not installed; pip install {name}") from error
-
-
-def _probe(target: Target) -> None:
-    limits = {"idle_timeout": 1.0, "progress_timeout": 3.0}
-    try:
-        target.make(base_url="http://127.0.0.1:1", api_key="sk-dsh-probe", **limits)
-    except Exception as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ReproError(f"{target.name}: the factory cannot be called: {said}") from error

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from conformance._bounded import StuckError, bounded
+from conformance._bounded import ExitCalledError, StuckError, bounded
 
 
 def test_a_result_comes_through() -> None:
@@ -19,6 +19,14 @@ def test_an_error_comes_through_unchanged() -> None:
 
     with pytest.raises(KeyError, match="x"):
         bounded(fail, limit_s=5)
+
+
+def test_an_exit_is_an_error_and_ends_nothing() -> None:
+    def leave() -> None:
+        raise SystemExit(0)
+
+    with pytest.raises(ExitCalledError, match=r"sys\.exit\(0\) was called"):
+        bounded(leave, limit_s=5)
 
 
 def test_what_never_returns_is_given_up() -> None:
