@@ -131,6 +131,8 @@ class BaseAdapter:
         if type(event_limit_bytes) is not int or event_limit_bytes < 1:
             raise ValueError("event_limit_bytes: a whole number of 1 or more")
         self.event_limit_bytes = event_limit_bytes
+        default = self.default_base_url
+        self._default = default and checked_base_url(default, name="default_base_url")
         self._base_url = None if base_url is None else checked_base_url(base_url)
         self._credential = Credential(api_key, environment=self.api_key_env)
         self._headers = checked_headers(headers or {})
@@ -139,7 +141,7 @@ class BaseAdapter:
 
     @override
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._base_url or self.default_base_url}>"
+        return f"<{type(self).__name__} {self._base_url or self._default}>"
 
     # ---- what a caller uses --------------------------------------------------------------
 
@@ -304,7 +306,11 @@ class BaseAdapter:
             return self._base_url
         from_environment = os.environ.get(self.base_url_env or "", "").strip()
         if not from_environment:
-            return self.default_base_url
+            if not self._default:
+                variable = f", set ${self.base_url_env}" if self.base_url_env else ""
+                said = f"base_url: there is none; pass it{variable} or give the class a default"
+                raise local_error(UNSUPPORTED_OPTION, said)
+            return self._default
         try:
             return checked_base_url(from_environment)
         except ValueError as error:
@@ -321,27 +327,27 @@ def has_images(request: LlmRequest) -> bool:
     )
 
 
-def checked_base_url(value: str) -> str:
+def checked_base_url(value: str, *, name: str = "base_url") -> str:
     """Return an absolute http or https address without a slash at its end.
 
     Raises:
-        ValueError: Anything else; the message begins with ``base_url``.
+        ValueError: Anything else; the message begins with ``name``.
     """
     text = value.strip().rstrip("/")
     scheme, separator, rest = text.partition("://")
     if scheme.lower() not in ("http", "https") or not separator or not rest.split("/")[0]:
-        raise ValueError("base_url: an absolute address that begins with http:// or https://")
+        raise ValueError(f"{name}: an absolute address that begins with http:// or https://")
     if "?" in rest or "#" in rest or "@" in rest.split("/")[0]:
-        raise ValueError("base_url: an address without a query, a fragment or a credential")
+        raise ValueError(f"{name}: an address without a query, a fragment or a credential")
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError("base_url: printable ASCII without spaces")
+        raise ValueError(f"{name}: printable ASCII without spaces")
     try:
         parts = urlsplit(text)
         has_host = parts.hostname is not None and parts.port != 0
     except ValueError:  # a port that is no number below 65,536, half an IPv6 address
         has_host = False
     if not has_host:
-        raise ValueError("base_url: an address with a host and, where it names one, a port")
+        raise ValueError(f"{name}: an address with a host and, where it names one, a port")
     return text
 
 

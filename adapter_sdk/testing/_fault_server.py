@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from ._connection import Connection, Turn
 from ._journal import ConnectionLog, Journal
 from ._listener import Listener
-from ._script import Exchange
+from ._script import BEYOND_THE_SCRIPT, Exchange
 from ._seen import DELIVERED, Delivery, SeenConnection, SeenRequest
 from ._wire import Signal, Wire
 
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 # Every wait of a thread watches the stop signal, so this is never reached; a bug must not hang.
 _STOP_LIMIT_S: Final = 0.5
 
-_BEYOND_THE_SCRIPT: Final = Exchange(
-    500, (("content-type", "text/plain"),), body=b"no exchange left in the script"
-)
+_BEYOND: Final = Exchange(500, (("content-type", "text/plain"),), body=BEYOND_THE_SCRIPT)
 
 
 class FaultServer:
@@ -187,7 +185,7 @@ class FaultServer:
     def _next_turn(self, request: ParsedRequest, log: ConnectionLog) -> Turn:
         number = self._journal.take_turn(request, log)
         if number >= len(self._answered):
-            return Turn(_BEYOND_THE_SCRIPT, _report_to_nobody, is_last=False)
+            return Turn(_BEYOND, _report_to_nobody, is_last=False)
         is_last = self._refuses and number == len(self._answered) - 1
         if is_last and self._listener is not None:
             self._listener.stop_listening()

@@ -34,6 +34,9 @@ Ending: TypeAlias = Literal[
 
 Headers: TypeAlias = tuple[tuple[str, bytes | str], ...]
 
+# A client repeats this to its caller, who must not take it for a fault of the server.
+BEYOND_THE_SCRIPT: Final = b"one request more than this test expects"
+
 # A head cannot be left out and followed by something: only these endings need none.
 _WITHOUT_HEAD: Final = frozenset({"hold-before-headers", "close-before-headers", "refuse", "reset"})
 _BEFORE_HEADERS: Final = frozenset({"hold-before-headers", "close-before-headers"})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ._script import Exchange, Flood, Pause, Repeat, Send, Step
+from ._script import BEYOND_THE_SCRIPT, Exchange, Flood, Pause, Repeat, Send, Step
 from ._splits import Split, whole
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def scripted_client(
             scripted.requests.append(request)
             number = len(scripted.requests) - 1
             if number >= len(exchanges):
-                return http.Response(500, content=b"no exchange left in the script")
+                return http.Response(500, content=BEYOND_THE_SCRIPT)
             own = split if split is None or callable(split) else split[number]
             return await _answer(http, exchanges[number], own, scripted)
 

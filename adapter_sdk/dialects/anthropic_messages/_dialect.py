@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar
 
 from ..._dialect import Json
 from ..._request import LlmRequest
+from .._address import check_path
 from ._cache import CacheTtl, with_cache_markers
 from ._request import messages_body
 from ._tables import DIALECT_NAME
@@ -30,9 +31,11 @@ class AnthropicMessages:
         cache_ttl: Mark the prefix for the provider's prompt cache, to be kept so long; None
             sets no marks.
         version: Of the wire, for the ``anthropic-version`` header.
+        path: Appended to the base URL.
 
     Raises:
-        ValueError: A cap or a budget that is no whole number of tokens.
+        ValueError: A cap or a budget that is no whole number of tokens, or a path without a
+            slash at its beginning.
     """
 
     default_max_tokens: int = 32_768
@@ -40,11 +43,12 @@ class AnthropicMessages:
     reasoning_efforts: tuple[str, ...] = ()
     cache_ttl: CacheTtl | None = None
     version: str = "2023-06-01"
-    name: Final[str] = DIALECT_NAME
-    path: Final[str] = "/v1/messages"
-    terminal: Final[str] = "message-stop"
+    path: str = "/v1/messages"
+    name: ClassVar[str] = DIALECT_NAME
+    terminal: ClassVar[str] = "message-stop"
 
     def __post_init__(self) -> None:
+        check_path(self.path)
         if type(self.default_max_tokens) is not int or self.default_max_tokens < 1:
             raise ValueError("default_max_tokens: a whole number of tokens, 1 or more")
         for effort, tokens in self.thinking_budgets.items():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, get_args
 
 from ..._dialect import Json
 from ..._request import LlmRequest
+from .._address import carried_in, check_header_name, check_path
 from .._said import unsupported_effort
 from ._request import chat_body
 from ._translator import ChatTranslator, Terminal
@@ -24,14 +25,27 @@ class OpenAIChat:
             is refused before anything is sent.
         system_role: ``system`` or ``developer``.
         reasoning_field: See ``chat_body``.
+        path: Appended to the base URL.
+        credential_header: Which header carries the credential: ``authorization`` as a bearer
+            token, any other (``api-key``) as it is.
+
+    Raises:
+        ValueError: A terminal, path or header name that cannot be used.
     """
 
     terminal: Terminal = "finish-reason"
     reasoning_efforts: tuple[str, ...] = ()
     system_role: str = "system"
     reasoning_field: str | None = None
-    name: Final[str] = "openai-chat"
-    path: Final[str] = "/chat/completions"
+    path: str = "/chat/completions"
+    credential_header: str = "authorization"
+    name: ClassVar[str] = "openai-chat"
+
+    def __post_init__(self) -> None:
+        if self.terminal not in get_args(Terminal):
+            raise ValueError(f"terminal: one of {', '.join(get_args(Terminal))}")
+        check_path(self.path)
+        check_header_name("credential_header", self.credential_header)
 
     def body(self, request: LlmRequest) -> Mapping[str, Json]:
         """See ``Dialect``."""
@@ -47,7 +61,7 @@ class OpenAIChat:
 
     def credential_headers(self, credential: str) -> Mapping[str, str]:
         """See ``Dialect``."""
-        return {"authorization": f"Bearer {credential}"}
+        return carried_in(self.credential_header, credential)
 
     def translator(self) -> ChatTranslator:
         """See ``Dialect``."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
 from ..._dialect import Json
 from ..._request import LlmRequest
+from .._address import carried_in, check_header_name, check_path
 from .._said import unsupported_effort
 from ._request import responses_body
 from ._tables import DIALECT_NAME
@@ -26,14 +27,24 @@ class OpenAIResponses:
         encrypted_reasoning: Ask for the reasoning in a form that can be sent back, which
             models that do not reason refuse. None asks for it where there are
             ``reasoning_efforts``.
+        path: Appended to the base URL.
+        credential_header: As of ``OpenAIChat``.
+
+    Raises:
+        ValueError: A path or header name that cannot be used.
     """
 
     reasoning_efforts: tuple[str, ...] = ()
     reasoning_summary: str | None = None
     encrypted_reasoning: bool | None = None
-    name: Final[str] = DIALECT_NAME
-    path: Final[str] = "/responses"
-    terminal: Final[str] = "response-completed"
+    path: str = "/responses"
+    credential_header: str = "authorization"
+    name: ClassVar[str] = DIALECT_NAME
+    terminal: ClassVar[str] = "response-completed"
+
+    def __post_init__(self) -> None:
+        check_path(self.path)
+        check_header_name("credential_header", self.credential_header)
 
     def body(self, request: LlmRequest) -> Mapping[str, Json]:
         """See ``Dialect``."""
@@ -55,7 +66,7 @@ class OpenAIResponses:
 
     def credential_headers(self, credential: str) -> Mapping[str, str]:
         """See ``Dialect``."""
-        return {"authorization": f"Bearer {credential}"}
+        return carried_in(self.credential_header, credential)
 
     def translator(self) -> ResponsesTranslator:
         """See ``Dialect``."""

@@ -159,3 +159,12 @@ async def test_the_address_is_found(
     assert (await finish_of(adapter)).failure is None
     assert [str(sent.url) for sent in scripted.requests] == [url]
     await scripted.client.aclose()
+
+
+def test_a_default_address_that_cannot_be_used_is_refused_by_its_name() -> None:
+    class Slip(Example):
+        default_base_url = "api.example"
+
+    with pytest.raises(ValueError) as caught:
+        Slip(base_url="http://api.example")
+    assert str(caught.value) == f"default_{ABSOLUTE}"

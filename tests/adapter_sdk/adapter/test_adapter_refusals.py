@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from adapter_sdk import (
+    BaseAdapter,
     LlmError,
     LlmFailure,
     LlmRequest,
@@ -19,6 +20,7 @@ from adapter_sdk import (
     has_images,
     user,
 )
+from adapter_sdk.dialects import OpenAIChat
 from adapter_sdk.testing import scripted_client
 
 from .example_adapter import ABSOLUTE, GOOD, PIXEL, REQUEST, Example, adapter_with, finish_of
@@ -95,6 +97,25 @@ async def test_what_cannot_be_sent_is_refused_before_anything_is(
     assert (found.code, found.status, scripted.requests) == (failure.code, None, [])
     assert found.message.startswith(failure.message)
     await scripted.client.aclose()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("variable", "hint"), [(None, ""), ("NOWHERE_BASE_URL", ", set $NOWHERE_BASE_URL")]
+)
+async def test_an_adapter_without_an_address_says_how_to_give_it_one(
+    variable: str | None, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Nowhere(BaseAdapter):
+        dialect = OpenAIChat()
+        base_url_env = variable
+
+    monkeypatch.delenv("NOWHERE_BASE_URL", raising=False)
+    finish = await finish_of(Nowhere(api_key="sk-1"))
+    assert finish.reason.failure == LlmFailure(
+        message=f"base_url: there is none; pass it{hint} or give the class a default",
+        code="UNSUPPORTED_OPTION",
+    )
 
 
 @pytest.mark.anyio

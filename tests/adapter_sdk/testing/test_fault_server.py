@@ -330,7 +330,7 @@ def test_a_request_that_expects_100_is_told_to_continue() -> None:
 
 def test_a_request_beyond_the_script_fails_plainly_and_is_counted() -> None:
     with FaultServer([Exchange(204)]) as server, connect(server, POST + POST) as sock:
-        wire = read_until(sock, b"\r\n\r\nno exchange left in the script")
+        wire = read_until(sock, b"\r\n\r\none request more than this test expects")
     assert wire.startswith(b"HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 500 Internal Server Error")
     assert len(server.requests) == 2
 
@@ -374,7 +374,7 @@ def test_the_other_origin_counts_what_reaches_it() -> None:
         port = int(server.other_origin.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
             sock.sendall(POST)
-            read_until(sock, b"no exchange left in the script")
+            read_until(sock, b"one request more than this test expects")
         assert (server.other_origin_connections, server.other_origin_requests) == (1, 1)
     assert server.requests == []
 
