@@ -49,6 +49,8 @@ _STREAM_STARTS: Final = (b"data", b"event", b"id", b"retry", b"error")
 
 _CONTENT_CHUNKS: Final = frozenset({TextDelta, ReasoningDelta, ToolCallDelta})
 
+_IN_PLACE_OF_A_KEY: Final = "[credential]"
+
 
 class StreamCore:
     """The state of one call after it was sent.
@@ -379,8 +381,10 @@ class StreamCore:
         self.out.append(finish_with(self._refined(failure, payload)))
 
     def _shown(self, message: str, code: str) -> str:
-        for secret in self.secrets:
-            message = message.replace(secret, "[credential]")
+        if any(secret in message for secret in self.secrets):
+            # At once, so that no secret is looked for in what stands for another one.
+            secrets = sorted(self.secrets, key=len, reverse=True)
+            message = re.sub("|".join(map(re.escape, secrets)), _IN_PLACE_OF_A_KEY, message)
         return printable_message(message, otherwise=f"{code} without a message")
 
     def _refined(self, failure: LlmFailure, payload: object) -> LlmFailure:
@@ -388,6 +392,8 @@ class StreamCore:
             return failure
         try:
             refined = self._refine(failure, payload)
+            if refined.message == failure.message:
+                return refined
             return replace(refined, message=self._shown(refined.message, refined.code))
         except Exception as error:  # noqa: BLE001 - why: a bug there must not cost the facts
             warnings.warn(f"refine_failure raised {error!r}", RuntimeWarning, stacklevel=2)

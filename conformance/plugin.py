@@ -43,7 +43,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     from ._pytest._options import suite_asked_for
 
-    planned = suite_asked_for(metafunc.config).planned
+    try:
+        planned = suite_asked_for(metafunc.config).planned
+    except pytest.UsageError as mistake:  # told in its own words, without a traceback
+        raise pytest.Collector.CollectError(str(mistake)) from None
     metafunc.parametrize("dsh_check", planned, ids=[item.check.id for item in planned])
 
 

@@ -22,7 +22,7 @@ from ..session import (
     open_log,
     recover,
 )
-from ._loop import StepLoop
+from ._loop import StepLoop, Turn
 from ._observed import ObservedLog
 from ._overflow import ContextOverflowRecovery, summarise_with
 from ._request_error import RequestErrorChain
@@ -36,18 +36,24 @@ class CommandError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, 2 for what cannot be done, 130 for Ctrl-C."""
+    """Run the command.
+
+    Returns:
+        0; 1 where the last turn of a script failed; 2 for what cannot be done; 130 for Ctrl-C.
+    """
     options = _parser().parse_args(arguments)
     if options.adapter is None and not options.demo:
         _parser().error("name an installed adapter with --adapter, or watch --demo")
     try:
-        anyio.run(_run, options)
+        last = anyio.run(_run, options)
     except (CommandError, SessionLogError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
+    # A person has seen it and may have gone on from there; a script has only this.
+    failed = last is not None and last.failure is not None
+    return 1 if failed and not sys.stdin.isatty() else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,21 +77,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _run(options: argparse.Namespace) -> None:
+async def _run(options: argparse.Namespace) -> Turn | None:
     screen = _screen(plain=options.plain)
     async with AsyncExitStack() as opened:
         log = _log(options.session)
         opened.callback(log.close)
         if options.demo:
-            await _demonstrate(log, screen, opened)
-            return
+            return await _demonstrate(log, screen, opened)
         adapter = _adapter(options.adapter)
         opened.push_async_callback(adapter.aclose)
         model = options.model or adapter.declaration().model
-        await _converse(_conversation(log, screen, options.adapter, adapter, model, opened), screen)
+        loop = _conversation(log, screen, options.adapter, adapter, model, opened)
+        return await _converse(loop, screen)
 
 
-async def _demonstrate(log: SessionLog, screen: Screen, opened: AsyncExitStack) -> None:
+async def _demonstrate(log: SessionLog, screen: Screen, opened: AsyncExitStack) -> Turn:
     from ..testing import FaultServer
     from ._demo import QUESTION, DemoAdapter, script
 
@@ -95,13 +101,14 @@ async def _demonstrate(log: SessionLog, screen: Screen, opened: AsyncExitStack) 
     loop = _conversation(log, screen, "demo", adapter, adapter.reference_model, opened)
     screen.say(f"you> {QUESTION}")
     with screen.turn():
-        await loop.run_turn(QUESTION)
+        turn = await loop.run_turn(QUESTION)
     chunks = sum(event.type == "assistant/chunk" for event in log.events)
     messages = derive_messages(log.events)
     screen.say(
         f"[{len(server.requests)} requests, {chunks} chunks in the log, "
         f"{len(messages)} messages for the next request]"
     )
+    return turn
 
 
 def _conversation(
@@ -135,10 +142,12 @@ def _conversation(
     )
 
 
-async def _converse(loop: StepLoop, screen: Screen) -> None:
+async def _converse(loop: StepLoop, screen: Screen) -> Turn | None:
+    last = None
     async for line in _lines():
         with screen.turn():
-            await loop.run_turn(line)
+            last = await loop.run_turn(line)
+    return last
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -20,5 +21,5 @@ def init_command(*, folder: Path, name: str | None) -> None:
             click.echo(f"wrote {path}")
     except ScaffoldError as error:
         raise click.ClickException(str(error)) from error
-    there = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     click.echo(f"next: {there}pytest, or dsh-conformance {names.package}:{names.class_}")

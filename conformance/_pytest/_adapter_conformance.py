@@ -51,9 +51,14 @@ class AdapterConformance:
         """Make one test of each check; pytest calls it."""
         if "dsh_planned" not in metafunc.fixturenames:
             return
+        import pytest
+
         from ._class import suite_of
 
-        planned = suite_of(type(self), metafunc.config).planned
+        try:
+            planned = suite_of(type(self), metafunc.config).planned
+        except pytest.UsageError as mistake:  # told in its own words, without a traceback
+            raise pytest.Collector.CollectError(str(mistake)) from None
         metafunc.parametrize("dsh_planned", planned, ids=[item.check.id for item in planned])
 
     def test_conformance(self, dsh_planned: Planned, pytestconfig: pytest.Config) -> None:

@@ -15,6 +15,7 @@ from .._case_file import cases_in, merged, shipped_cases
 from .._known_failures import KnownFailure, KnownFailures, read_known_failures
 from .._lanes import Means
 from .._loopback_only import loopback_only
+from .._repeat import Repeat
 from .._reports import clean_result
 from .._result import BAD, Check, Result, Status
 from .._runner import Planned, Runner
@@ -32,11 +33,13 @@ class Suite:
         target: What is judged.
         planned: Its checks, in the order of the catalogue.
         known: Failures that are known.
+        repeat: How a run of the command asks for the same.
     """
 
     target: Target
     planned: tuple[Planned, ...]
     known: KnownFailures
+    repeat: Repeat
 
     def judge(self, planned: Planned) -> None:
         """Run one check and tell pytest its verdict."""
@@ -44,10 +47,10 @@ class Suite:
             result = planned.run()
         if result.status is not Status.STALE:  # which is a verdict on what is known
             result = self.known.judge(result)
-        tell_pytest(result, target=self.target.name, profile=self.target.profile)
+        tell_pytest(result, self.repeat)
 
 
-def tell_pytest(result: Result, *, target: str, profile: str | None) -> None:
+def tell_pytest(result: Result, repeat: Repeat | None) -> None:
     """Pass, skip with the reason, expect the failure, or fail with the command's report."""
     if result.status is Status.PASS:
         return
@@ -56,7 +59,7 @@ def tell_pytest(result: Result, *, target: str, profile: str | None) -> None:
     if result.status is Status.XFAIL:
         pytest.xfail(result.note)
     if result.status in BAD or result.status is Status.HARNESS:
-        report = failure_report(clean_result(result), target=target, profile=profile)
+        report = failure_report(clean_result(result), repeat)
         pytest.fail(click.unstyle(report), pytrace=False)
     pytest.skip(f"{result.status}: {'; '.join(result.differences)}")
 
@@ -96,7 +99,15 @@ def suite_for(
         ids = {check.id for check in chosen}
         plan = [item for item in plan if item.check.id in ids]
     plan += _left_over(known, plan)
-    return Suite(target, tuple(plan), _judge_of(known))
+    repeat = Repeat(
+        target=target.name,
+        profile=target.profile,
+        backend=backend,
+        seed=seed,
+        cases=None if cases is None else str(cases),
+        known_failures=None if known_failures is None else str(known_failures),
+    )
+    return Suite(target, tuple(plan), _judge_of(known), repeat)
 
 
 def _judge_of(entries: Iterable[KnownFailure]) -> KnownFailures:

@@ -24,6 +24,7 @@ FILES: Final = {
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _SUFFIX: Final = "_adapter"
+_TAKEN_FOR_A_TEST: Final = "Test"  # pytest's ``python_classes``
 # What a package is called whose folder has no name to take.
 _NAMELESS: Final = "my"
 
@@ -71,6 +72,12 @@ def names_of(name: str | None, folder: Path) -> Names:
     if _NAME.fullmatch(wanted) is None:
         if name is not None:
             raise ScaffoldError(f"--name {name}: letters, digits and hyphens, a letter first")
+        wanted = _NAMELESS
+    if Names(wanted).class_.startswith(_TAKEN_FOR_A_TEST):
+        if name is not None:
+            raise ScaffoldError(
+                f"--name {name}: pytest would take {Names(wanted).class_} for a test"
+            )
         wanted = _NAMELESS
     return Names(wanted)
 

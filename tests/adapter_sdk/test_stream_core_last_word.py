@@ -83,6 +83,15 @@ LEAK = b"bad key sk-123, sk-123"
 SHOWN = "bad key [credential], [credential]"
 
 
+@pytest.mark.parametrize("refine", [None, lambda failure, _: failure])
+def test_what_stands_for_a_key_is_not_searched_for_another_one(refine: Refine | None) -> None:
+    core = scripted(status=401, refine=refine)
+    core.secrets = ("dent", "sk-123")
+    core.data(b'{"error":"dent and sk-123"}')
+    core.end()
+    assert list(core.out) == [error("AUTH", "[credential] and [credential]", 401)]
+
+
 @pytest.mark.parametrize(
     ("core", "body", "finish"),
     [

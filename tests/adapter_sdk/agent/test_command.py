@@ -112,6 +112,19 @@ def test_a_failure_is_shown_and_the_conversation_is_not_over() -> None:
     assert lines[1:] == ["Hello."]
 
 
+def test_a_script_whose_last_turn_failed_ends_with_1() -> None:
+    with FaultServer([answering("Hello."), Exchange(401, body=b'{"error":"no"}')]) as server:
+        code, lines, errors = run(
+            "--adapter",
+            "deepseek",
+            said="Hi\nHi again\n",
+            DEEPSEEK_API_KEY="any",
+            DEEPSEEK_BASE_URL=server.base_url,
+        )
+    assert (code, errors, lines[0]) == (1, "", "Hello.")
+    assert lines[1].startswith("[error: AUTH: ")
+
+
 def test_ctrl_c_closes_the_turn(tmp_path: Path) -> None:
     log = tmp_path / "chat.jsonl"
     held = Exchange(200, STREAM, steps=answering("Half").steps[:1], ending="hold")
