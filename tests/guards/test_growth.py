@@ -35,8 +35,8 @@ def seconds(body: Callable[[int], Iterable[bytes]], size: int) -> float:
     [
         # Larger ones measure where the processor's caches and malloc's arenas end.
         pytest.param(one_large_event, 1 << 17, id="one-event-of-2-mb"),
-        pytest.param(tool_fragments, 3_000, id="48,000-tool-fragments"),
-        pytest.param(texts, 3_000, id="48,000-words"),
+        pytest.param(tool_fragments, 2_000, id="32,000-tool-fragments"),
+        pytest.param(texts, 2_000, id="32,000-words"),
     ],
 )
 def test_time_is_linear(body: Callable[[int], Iterable[bytes]], size: int) -> None:
