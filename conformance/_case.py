@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from typing_extensions import override
@@ -30,7 +30,7 @@ def _base64(value: object) -> object:
 
 
 Base64: TypeAlias = Annotated[bytes, BeforeValidator(_base64)]
-Idles: TypeAlias = Annotated[float, Field(gt=0, le=100, strict=False, allow_inf_nan=False)]
+Idles: TypeAlias = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 Times: TypeAlias = Annotated[int, Field(ge=0, le=1 << 31)]
 
 
@@ -191,7 +191,7 @@ class Moment(_Value):
     """
 
     after_chunks: Annotated[int, Field(ge=0)] | None = None
-    at_idles: Annotated[float, Field(ge=0, le=100, strict=False)] = 0.0
+    at_idles: Annotated[float, Field(ge=0, le=100)] = 0.0
     before: bool = False
 
 
@@ -215,6 +215,7 @@ class Call(_Value):
 # ---- what must come of it ----------------------------------------------------------------
 
 Absent: TypeAlias = Literal["absent"]
+ABSENT: Final = "absent"
 
 
 class RepeatedText(_Value):
@@ -253,7 +254,17 @@ class ExpectedFailure(_Value):
 
 
 class ExpectedMessage(_Value):
-    """Parts that are compared where they are stated."""
+    """Parts that are compared where they are stated.
+
+    Attributes:
+        finish: Kind of the finish.
+        text: Of all text blocks, joined: an empty one too where there are none, or none but
+            blank ones. ``absent`` says that there is no text block at all.
+        reasoning: The same for reasoning.
+        tools: All calls in order, each with id, name and arguments; the id ``*`` is any that is
+            non-empty and unique. An empty list says that there is no call.
+        usage: The token counts.
+    """
 
     finish: str | None = None
     text: Text | None = None

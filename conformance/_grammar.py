@@ -15,6 +15,8 @@ from adapter_sdk import (
     UsageReport,
 )
 
+from ._block_ends import contradicted_deltas
+
 _TYPE_OF_DELTA = {TextDelta: "text", ReasoningDelta: "reasoning", ToolCallDelta: "tool-call"}
 
 
@@ -25,6 +27,7 @@ def grammar_errors(chunks: Iterable[Chunk], *, ended: bool) -> list[str]:
         chunks: In the order of delivery.
         ended: Whether the stream was read to its end, so that a finish is due.
     """
+    chunks = list(chunks)
     reader = _GrammarReader()
     for number, chunk in enumerate(chunks):
         reader.read(number, chunk)
@@ -33,7 +36,7 @@ def grammar_errors(chunks: Iterable[Chunk], *, ended: bool) -> list[str]:
     failed = reader.finish is not None and reader.finish.reason.failure is not None
     if reader.finish is not None and not failed and reader.open:
         reader.errors.append(f"blocks {sorted(reader.open)} are left open by a good finish")
-    return reader.errors
+    return [*reader.errors, *contradicted_deltas(chunks)]
 
 
 class _GrammarReader:

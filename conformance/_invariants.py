@@ -112,7 +112,11 @@ INVARIANTS: Final = (
         "failure-message", "Every message of the run is short, printable and shows no key", _message
     ),
     Invariant("single-attempt", "No call of the run makes a second request", _one_attempt),
-    Invariant("chunk-grammar", "Every stream of the run keeps the grammar of chunks", _grammar),
+    Invariant(
+        "chunk-grammar",
+        "Every stream of the run keeps the grammar of chunks, and blocks end as their deltas said",
+        _grammar,
+    ),
     Invariant(
         "tool-calls-not-dispatchable",
         "No failed call of the run completes a tool call",

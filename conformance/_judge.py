@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from adapter_sdk import LlmFailure, ReasoningDelta, TextDelta, TokenUsage
 
-from ._case import Case, ExpectedFailure, ExpectedMessage, ExpectedUsage, Text
+from ._case import ABSENT, Case, ExpectedFailure, ExpectedMessage, ExpectedUsage, Text
 from ._observe import Observation
 
 # A date has whole seconds, and the moment between sending and reading it is lost.
@@ -106,7 +106,7 @@ def _failure(
         yield Difference("code", expected.code, f"{failure.code} ({shown(failure.message)})")
     for field in ("status", "provider_retry_after_ms", "request_id"):
         wanted, got = getattr(expected, field), getattr(failure, field)
-        if wanted is None or (wanted == "absent" and got is None):
+        if wanted is None or (wanted == ABSENT and got is None):
             continue
         near = field == "provider_retry_after_ms" and dated and isinstance(wanted, int)
         if near and got is not None and wanted - late_ms <= got <= wanted:
@@ -123,7 +123,7 @@ def _usage(expected: ExpectedUsage, got: TokenUsage | None) -> Iterator[Differen
         return
     for field, wanted in expected.model_dump(exclude_none=True).items():
         count = getattr(got, field)
-        if count != (None if wanted == "absent" else wanted):
+        if count != (None if wanted == ABSENT else wanted):
             yield Difference(f"usage.{field}", str(wanted), str(count))
 
 
@@ -138,7 +138,10 @@ def _message(expected: ExpectedMessage, seen: Observation) -> Iterator[Differenc
         ("reasoning", expected.reasoning, "".join(b.text for b in blocks if b.type == "reasoning")),
     )
     for field, wanted, got in texts:
-        if wanted is not None and str(wanted) != got:
+        if wanted == ABSENT:
+            if any(block.type == field for block in blocks):
+                yield Difference(field, "no block", f"a block with {shown(got)}")
+        elif wanted is not None and str(wanted) != got:
             yield Difference(field, shown(str(wanted)), shown(got))
     if expected.tools is not None:
         calls = [(b.id, b.name, b.arguments) for b in blocks if b.type == "tool-call"]

@@ -28,6 +28,7 @@ from adapter_sdk.testing import scripted_client as new_scripted_client
 from ._case import Case
 from ._conversations import CONVERSATIONS
 from ._judge import Difference, WireFacts, judge, shown
+from ._lateness import LoopWitness
 from ._observe import Observation, observe
 from ._play import Setting, exchanges, speaks_of_elsewhere
 from ._target import Target
@@ -54,6 +55,9 @@ VIRTUAL_PATIENCE_IDLES = 100.0
 
 # What a peer may take to see that a connection was closed.
 RELEASE_S = 0.05
+
+# The same where the machine itself woke the kit late during the call.
+LATE_RELEASE_S = 0.5
 
 # Closing sockets takes milliseconds; what takes longer waits for something.
 CLOSING_LIMIT_S = 2.0
@@ -94,6 +98,7 @@ class Played:
         trouble: What broke the kit, or empty.
         credential: The one that the adapter was given.
         idle_s: The idle limit that the adapter was given.
+        late_s: How late the kit's own event loop woke up, at worst, over a socket.
     """
 
     seen: Observation
@@ -104,6 +109,7 @@ class Played:
     trouble: str = ""
     credential: str = ""
     idle_s: float = IDLE_S
+    late_s: float = 0.0
 
 
 def _setting(case: Case, target: Target, idle_s: float, other_origin: str) -> Setting:
@@ -146,8 +152,11 @@ def play_on_socket(
         with new_server(script) as server:
             key = f"sk-dsh-{setting.nonce}"
             begun, over = [time.monotonic()], [0.0]
+            late_s = 0.0
 
             async def call() -> tuple[Observation, list[SeenConnection], list[Difference]]:
+                nonlocal late_s
+                witness = LoopWitness(idle_s)
                 client = None if means.library is None else client_of(means.library)
                 adapter = target.make(
                     base_url=server.base_url,
@@ -157,11 +166,12 @@ def play_on_socket(
                 )
                 try:
                     begun[:] = [time.monotonic()]
-                    seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
-                    # A thread costs a millisecond, and most connections are free at once.
-                    busy = server.wait_until_released(0.0) and await anyio.to_thread.run_sync(
-                        server.wait_until_released, RELEASE_S
-                    )
+                    async with anyio.create_task_group() as group:
+                        group.start_soon(witness.run)
+                        seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
+                        busy = await _still_busy(server, witness)
+                        late_s = witness.late_s
+                        group.cancel_scope.cancel()
                     over[:] = [time.monotonic()]
                     return seen, busy, await _closed(adapter)
                 finally:
@@ -180,7 +190,18 @@ def play_on_socket(
                 trouble=trouble,
                 credential=key,
                 idle_s=idle_s,
+                late_s=late_s,
             )
+
+
+async def _still_busy(server: FaultServer, witness: LoopWitness) -> list[SeenConnection]:
+    """Return the connections that the adapter keeps in use behind the end of its call."""
+    # A thread costs a millisecond, and most connections are free at once.
+    busy = server.wait_until_released(0.0)
+    for limit_s in (RELEASE_S, LATE_RELEASE_S if witness.is_late else 0.0):
+        if busy and limit_s:
+            busy = await anyio.to_thread.run_sync(server.wait_until_released, limit_s)
+    return busy
 
 
 @functools.cache
@@ -313,7 +334,7 @@ async def _closed(adapter: Any) -> list[Difference]:
     with anyio.move_on_after(CLOSING_LIMIT_S):
         try:
             await close(adapter)
-        except Exception as error:  # noqa: BLE001 - why: it is the finding
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - why: it is the finding
             said = shown(f"{type(error).__name__}: {error}")
             return [Difference("aclose()", "closes and returns None", said)]
         return []

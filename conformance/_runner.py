@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import pairwise
 from typing import Final
 
-from adapter_sdk import LlmFailure, codes
+from adapter_sdk import LlmFailure
 from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
 
 from ._bounded import StuckError, bounded
+from ._busy_machine import may_be_spoilt, was_late
 from ._case import Case
 from ._catalogue import Requirement, load_catalogue
 from ._checks import check_of, missing_capability, not_applicable
@@ -24,6 +24,7 @@ from ._invariants import INVARIANTS, Invariant
 from ._judge import Difference
 from ._known_failures import KnownFailures
 from ._lanes import Means, Played, fits_in_process, play_at_splits, play_on_socket
+from ._lateness import ThreadWitness
 from ._result import BAD, Check, Result, Run, Status
 from ._scenario import Bench, Scenario
 from ._sweep import Extent, Sweep, sweeps
@@ -33,14 +34,19 @@ from ._target import Target
 # wrong again.
 SECOND_LOOK: Final = 4.0
 
-# A case is looked at again with so much more room: once where it missed a limit, a last time
-# where the kit's own server was the one that came late, or a connection was still in use.
-MORE_ROOM: Final = (SECOND_LOOK, 12.0)
+# A check is looked at again with so much more room: once where it missed a limit, the last times
+# where the kit itself was the one that came late, or a connection was still in use.
+MORE_ROOM: Final = (SECOND_LOOK, 12.0, 12.0)
+
+# What took so long was not late, it hangs; and all looks together end before a check is stuck.
+NO_MORE_LOOKS_S: Final = 12.0
 
 SEEDED_SPLITS: Final = 2
 
 # What ``stop_at_first`` waits for: a verdict that makes the run end other than with 0.
 STOPPING: Final = BAD | {Status.HARNESS}
+
+_RULES: Final = frozenset(invariant.id for invariant in INVARIANTS)
 
 # The longest check takes some seconds on a busy machine.
 STUCK_S: Final = 60.0
@@ -120,7 +126,10 @@ class Runner:
     def run(
         self, planned: Iterable[Planned], on_result: Callable[[Result], None] = lambda _: None
     ) -> Run:
-        """Run ``planned`` and return every verdict; ``on_result`` hears of each as it falls."""
+        """Run ``planned`` and return every verdict; ``on_result`` hears of each as it falls.
+
+        A rule for every call is judged over these calls; one that is alone, over every case.
+        """
         begun = time.monotonic()
         planned = list(planned)
         run = Run(
@@ -141,14 +150,17 @@ class Runner:
             on_result(result)
             return not (self.stop_at_first and result.status in STOPPING)
 
+        rules = [p for p in planned if p.check.id in _RULES]
+        planned = [p for p in planned if p.check.id not in _RULES]
         if self._run_each(planned, take):
-            for result in self._invariant_results({p.check.requirement.id for p in planned}):
+            named = {p.check.requirement.id for p in planned}
+            for result in self._invariant_results(rules, named):
                 take(result)
             for result in self.known.left_over():
                 run.results.append(result)
                 on_result(result)
         else:
-            run.not_run = len(planned) - len(run.results)
+            run.not_run = len(planned) + len(rules) - len(run.results)
         order = {r.id: number for number, r in enumerate(load_catalogue().requirements)}
         run.results.sort(key=lambda r: (order[r.check.requirement.id], r.check.id))
         run.elapsed_s = time.monotonic() - begun
@@ -192,12 +204,8 @@ class Runner:
         """Return the first play that a busy machine cannot have spoilt, or the last of them."""
         played = play_on_socket(case, self.target, self.means)
         for look, factor in enumerate(MORE_ROOM):
-            spoilt = played.differences or played.trouble
-            if not played.unreleased and not (
-                spoilt
-                and (case.is_timed or _timed_out(played))
-                and (look == 0 or _was_late(played))
-            ):
+            spoilt = may_be_spoilt(case, played) and (look == 0 or was_late(played))
+            if not played.unreleased and not spoilt:
                 break
             slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * factor)
             played = play_on_socket(case, self.target, slower)
@@ -266,9 +274,14 @@ class Runner:
     def _perform(self, check: Check, scenario: Scenario) -> Result:
         begun = time.monotonic()
         differences = tuple(scenario.run(Bench(self.target, self.means, self.seed, self.sweep)))
-        if differences:  # a busy machine lets a limit pass in any of them
-            slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * SECOND_LOOK)
-            differences = tuple(scenario.run(Bench(self.target, slower, self.seed, self.sweep)))
+        late = True  # a busy machine lets a limit pass in any of them: that needs no witness
+        for factor in MORE_ROOM:
+            if not (differences and late) or time.monotonic() - begun > NO_MORE_LOOKS_S:
+                break
+            slower = dataclasses.replace(self.means, idle_s=self.means.idle_s * factor)
+            with ThreadWitness(slower.idle_s) as witness:
+                differences = tuple(scenario.run(Bench(self.target, slower, self.seed, self.sweep)))
+            late = witness.is_late
         status = Status.PASS
         if differences:
             status = Status.FAIL if check.requirement.level == "must" else Status.WARN
@@ -321,12 +334,11 @@ class Runner:
                     self._violations[invariant.id] = (check_id, difference)
                     break
 
-    def _invariant_results(self, requirements: set[str]) -> list[Result]:
+    def _invariant_results(self, asked: Sequence[Planned], named: set[str]) -> list[Result]:
         if not self._plays:
-            return []
-        chosen = (
-            i for i in INVARIANTS if i.requirement in requirements or i.id in self._violations
-        )
+            return [rule.run() for rule in asked]
+        named |= {rule.check.requirement.id for rule in asked}
+        chosen = (i for i in INVARIANTS if i.requirement in named or i.id in self._violations)
         return [self._invariant_result(invariant) for invariant in chosen]
 
     def _invariant_result(self, invariant: Invariant) -> Result:
@@ -368,22 +380,12 @@ def _status(requirement: Requirement, played: Played) -> Status:
     return Status.WRONG_REASON if "code" in fields and "outcome" not in fields else Status.FAIL
 
 
-def _timed_out(played: Played) -> bool:
-    return played.seen.failure is not None and played.seen.failure.code == codes.TIMEOUT
-
-
 def _facts(failure: LlmFailure) -> dict[str, object]:
     try:
         stored = failure.to_json()
     except Exception:  # noqa: BLE001 - why: an adapter's own kind of failure may raise
         return {}
     return {key: value for key, value in stored.items() if key not in ("code", "message")}
-
-
-def _was_late(played: Played) -> bool:
-    """Whether the server itself was held up for longer than the idle limit that fired."""
-    steps = [at for at, side, what in played.timeline if side == "server" and "sent" in what]
-    return any(later - earlier >= played.idle_s for earlier, later in pairwise(steps))
 
 
 def _said(played: Played) -> str:

@@ -111,4 +111,5 @@ def _differences(group: BaseExceptionGroup[AdapterRaisedError]) -> list[Differen
 
 def _unhurried(bench: Bench) -> Bench:
     idle_s = max(bench.idle_s, UNHURRIED_S)
-    return dataclasses.replace(bench, means=dataclasses.replace(bench.means, idle_s=idle_s))
+    means = dataclasses.replace(bench.means, idle_s=idle_s)
+    return dataclasses.replace(bench, means=means, unhurried=True)

@@ -68,7 +68,7 @@ def sweeps(
     good = [case for case in cases if _is_good(case)]
     found = [_split_sweep(good, target, means, extent=extent, seed=seed)]
     for variant in VARIANTS:
-        if variant.dialect in (None, *target.declaration.dialects):
+        if variant.fits(target.declaration.dialects):
             found.append(_variant_sweep(variant, good, target, means, extent=extent, seed=seed))
     return found
 
@@ -129,13 +129,26 @@ def _variant_sweep(
         fitting = [
             with_body(case, changed, variant.headers)
             for case in good
-            if (changed := variant.apply(body_of(case))) is not None
+            if (changed := variant.apply(body_of(case), dialect=case.dialect)) is not None
         ]
-        chosen = _sample(fitting, SMOKE_CASES, extent=extent, seed=seed)
+        telling = [case for case in fitting if _tells(case, variant.requirement)] or fitting
+        chosen = _sample(telling, SMOKE_CASES, extent=extent, seed=seed)
         plays = [_Play(case, [(whole, variant.name)]) for case in chosen]
         return _play_all(plays, target, means)
 
     return Sweep(check=_variant_check(variant), run=run)
+
+
+def _tells(case: Case, requirement: str) -> bool:
+    """Whether a good case would show a difference: most do not say what the usage is."""
+    message = case.expect.message
+    match requirement:
+        case "usage":
+            return message is not None and message.usage is not None
+        case "tool-calls":
+            return message is not None and bool(message.tools)
+        case _:
+            return True
 
 
 def _variant_check(variant: Variant) -> Check:

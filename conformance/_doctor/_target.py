@@ -15,6 +15,7 @@ from .._good_streams import GOOD_STREAMS, good_stream
 from .._lanes import Backend, Means
 from .._loopback_only import loopback_only
 from .._observe import Observation
+from .._subject._process import SubjectError
 from .._target import Target, TargetError, load_target
 from ._finding import Finding
 
@@ -48,6 +49,7 @@ def target_called(name: str, profile: str | None) -> Iterator[Finding]:
         return
     with loopback_only():
         yield from _calls(target)
+    yield from _end_of_input(target)
 
 
 def _called(factory: Callable[..., Any]) -> str:
@@ -107,6 +109,23 @@ def _calls(target: Target) -> Iterator[Finding]:
             yield Finding("note", "the factory takes no http_client", remedy)
         return
     yield from _tried(lambda: _injected(Bench(target, Means(), seed=1)))
+
+
+def _end_of_input(target: Target) -> Iterator[Finding]:
+    """Yield what a program behind a pipe does at the end of its input; nothing of any other."""
+    ends_with_its_input = getattr(target.factory, "ends_with_its_input", None)
+    if ends_with_its_input is None:
+        return
+    try:
+        ends = ends_with_its_input()
+    except SubjectError as error:  # it cannot be started any more, or has ended meanwhile
+        yield Finding("bad", str(error))
+        return
+    if ends:
+        yield Finding("good", "the subject ends with its standard input")
+    else:
+        remedy = "exit when standard input ends; the kit kills what stays a second longer"
+        yield Finding("note", "the subject stays when its standard input has ended", remedy)
 
 
 def _can_answer(target: Target) -> bool:

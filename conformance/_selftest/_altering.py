@@ -248,19 +248,27 @@ class _AlteredDialect:
         return self.alter(self.inner.translator())
 
 
-def translating(alter: Callable[[Translator], Translator]) -> type[Good]:
-    """Return an adapter whose translator is replaced by ``alter(translator)``."""
+def translating(
+    alter: Callable[[Translator], Translator], *, good: type[Good] = Good
+) -> type[Good]:
+    """Return an adapter whose translator is replaced by ``alter(translator)``.
 
-    class Translating(Good):
-        dialect = _AlteredDialect(Good.dialect, alter)
+    Args:
+        alter: Puts its own translator around the given one.
+        good: What is altered; another one for another dialect.
+    """
+
+    class Translating(good):  # type: ignore[misc,valid-type]  # why: a class that is a value
+        dialect = _AlteredDialect(good.dialect, alter)
 
     return Translating
 
 
-def reading(new_edit: Callable[[], PayloadEdit]) -> type[Good]:
+def reading(new_edit: Callable[[], PayloadEdit], *, good: type[Good] = Good) -> type[Good]:
     """Return an adapter that edits each decoded payload of a stream before it reads it.
 
     The edit returns none, one or several payloads; one that it leaves alone keeps its bytes.
+    ``good`` is the adapter that is altered; another one for another dialect.
     """
 
     class Reading(Altered):
@@ -278,7 +286,7 @@ def reading(new_edit: Callable[[], PayloadEdit]) -> type[Good]:
                 same = edited == payload
                 yield from self.inner.event(name, data if same else json.dumps(edited).encode())
 
-    return translating(Reading)
+    return translating(Reading, good=good)
 
 
 def decoded(data: bytes) -> Any:

@@ -1,11 +1,11 @@
-"""The good twin: every mutant is this adapter with one promise not kept."""
+"""The good twins: every mutant is one of these adapters with one promise not kept."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from adapter_sdk import BaseAdapter, Capability, Dialect
-from adapter_sdk.dialects import OpenAIChat
+from adapter_sdk.dialects import AnthropicMessages, OpenAIChat, OpenAIResponses
 
 
 class Good(BaseAdapter):
@@ -24,3 +24,15 @@ class GoodByFinishReason(Good):
     """Keeps every promise of an adapter that takes a finish reason as the end."""
 
     dialect = OpenAIChat(terminal="finish-reason", reasoning_efforts=("low", "high"))
+
+
+class GoodMessages(Good):
+    """Keeps every promise on the messages wire."""
+
+    dialect = AnthropicMessages(reasoning_efforts=("low", "high"))
+
+
+class GoodResponses(Good):
+    """Keeps every promise on the responses wire."""
+
+    dialect = OpenAIResponses(reasoning_efforts=("low", "high"))

@@ -17,7 +17,7 @@ from .._lanes import IDLE_S
 from .._result import Result, Status
 from .._runner import SECOND_LOOK, Planned
 from .._target import ENTRY_POINT_GROUP, load_target
-from ._good import GoodByFinishReason
+from ._good import GoodByFinishReason, GoodMessages, GoodResponses
 from ._judging import (
     TRIPPED,
     TWICE,
@@ -49,6 +49,8 @@ _GOOD_JOBS: Final = 2
 _DISTRIBUTION: Final = "dsh-adapter-sdk"
 _OWN_GOOD: Final[Mapping[str, Callable[..., Any]]] = {
     "good-by-finish-reason": GoodByFinishReason,
+    "good-messages": GoodMessages,
+    "good-responses": GoodResponses,
     "textbook": Textbook,
 }
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 import anyio
 
 from .._judge import shown
+from ._guard import Guard
 
 # A program starts in a tenth of a second, on a busy machine in some.
 HELLO_LIMIT_S: Final = 20.0
@@ -76,6 +77,7 @@ class SubjectProcess:
         except OSError as error:
             self._errors.close()
             raise SubjectError(f"{command[0]} cannot be started: {error.strerror}") from error
+        self._guard = Guard(self._popen.pid)
         assert self._popen.stdin is not None  # noqa: S101 - why: both are pipes, see above
         assert self._popen.stdout is not None  # noqa: S101 - why: the same
         self._stdin, self._stdout = self._popen.stdin.fileno(), self._popen.stdout.fileno()
@@ -191,23 +193,29 @@ class SubjectProcess:
                 with contextlib.suppress(OSError):  # the program is gone
                     pipe.close()
 
-    def end(self, *, within_s: float) -> None:
+    def end(self, *, within_s: float) -> bool:
         """End the program and all that it started, and wait until it is gone.
 
         Args:
             within_s: What it may take to end by itself, in seconds.
+
+        Returns:
+            Whether it has ended by itself.
         """
         if self._is_over:
-            return
+            return True
         self._is_over = True
         self.hang_up()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(max(0.0, within_s))
+        by_itself = self._popen.poll() is not None
+        self._guard.dismiss()
         # Also where it has ended: what it started may still run in its group.
         with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
         self._errors.close()
+        return by_itself
 
 
 def _answer(line: bytes) -> dict[str, Any]:

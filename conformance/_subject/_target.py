@@ -70,6 +70,17 @@ class _Pool:
             self._running.discard(process)
         process.end(within_s=0.0)
 
+    def ends_with_its_input(self) -> bool:
+        """Whether a subject exits when its standard input has ended.
+
+        Raises:
+            SubjectError: None can be had.
+        """
+        process = self.take()
+        with self._lock:
+            self._running.discard(process)
+        return process.end(within_s=ENDING_LIMIT_S)
+
     def end_all(self) -> None:
         """End every subject."""
         with self._lock:
@@ -157,6 +168,10 @@ class SubjectFactory:
 
         adapter.give_back = give_back
         return adapter
+
+    def ends_with_its_input(self) -> bool:
+        """See ``_Pool``; it starts a program, or takes one that waits."""
+        return self._pool.ends_with_its_input()
 
     def close(self) -> None:
         """End every subject; the interpreter does so at its end."""

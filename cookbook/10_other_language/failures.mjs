@@ -129,7 +129,7 @@ function positive(ms) {
 
 // Return the provider's delay in milliseconds, or undefined. `all(name)`: the values of a header.
 export function retryAfterMs(all) {
-  const only = (name) => (all(name).length === 1 ? all(name)[0].trim() : "");
+  const only = (name) => (all(name).length === 1 ? all(name)[0].replace(/^[ \t]+|[ \t]+$/g, "") : "");
   const number = /^[0-9]{1,13}(\.[0-9]+)?$/;
   const ms = only("retry-after-ms");
   if (number.test(ms) && positive(Number(ms))) return positive(Number(ms));

@@ -246,7 +246,10 @@ MUTANTS: Final = (
         name="reasoning-alone-is-empty",
         broken="Takes reasoning without text for an empty answer.",
         factory=_empty_unless(lambda ends, _: not ends or bool(_blocks(ends, "text", "tool-call"))),
-        trips={"empty-not-overreach": "outcome: expected success, got failure EMPTY_RESPONSE"},
+        trips={
+            "empty-not-overreach": "outcome: expected success, got failure EMPTY_RESPONSE",
+            "reasoning": "outcome: expected success, got failure EMPTY_RESPONSE",
+        },
     ),
     Mutant(
         name="white-space-is-empty",

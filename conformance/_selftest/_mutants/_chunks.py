@@ -18,8 +18,10 @@ from adapter_sdk import (
     Chunk,
     Finish,
     ReasoningBlock,
+    ReasoningDelta,
     TextBlock,
     TextDelta,
+    ToolCallDelta,
     Translator,
     UsageReport,
 )
@@ -63,6 +65,55 @@ def _wrong_block(chunk: Chunk) -> Iterable[Chunk]:
     if isinstance(chunk, BlockEnd) and isinstance(chunk.block, ReasoningBlock):
         return (BlockEnd(chunk.index, TextBlock(chunk.block.text)),)
     return (chunk,)
+
+
+def _reasoning_delta_more(chunk: Chunk) -> Iterable[Chunk]:
+    if isinstance(chunk, BlockEnd) and isinstance(chunk.block, ReasoningBlock):
+        return (ReasoningDelta(chunk.index, "."), chunk)
+    return (chunk,)
+
+
+def _text_delta_more() -> ChunkEdit:
+    calls: list[Chunk] = []
+
+    def edit(chunk: Chunk) -> Iterable[Chunk]:
+        if isinstance(chunk, ToolCallDelta):
+            calls.append(chunk)
+        if isinstance(chunk, BlockEnd) and isinstance(chunk.block, TextBlock) and calls:
+            return (TextDelta(chunk.index, "."), chunk)
+        return (chunk,)
+
+    return edit
+
+
+def _first_arguments_are_lost() -> ChunkEdit:
+    lost: set[int] = set()
+
+    def edit(chunk: Chunk) -> Iterable[Chunk]:
+        if isinstance(chunk, ToolCallDelta) and chunk.arguments_delta and chunk.index not in lost:
+            lost.add(chunk.index)
+            return (dataclasses.replace(chunk, arguments_delta=""),)
+        return (chunk,)
+
+    return edit
+
+
+def _own_id_on_deltas(chunk: Chunk) -> Iterable[Chunk]:
+    if isinstance(chunk, ToolCallDelta):
+        return (dataclasses.replace(chunk, id=f"block_{chunk.index}"),)
+    return (chunk,)
+
+
+def _name_on_each_delta() -> ChunkEdit:
+    names: dict[int, str] = {}
+
+    def edit(chunk: Chunk) -> Iterable[Chunk]:
+        if not isinstance(chunk, ToolCallDelta):
+            return (chunk,)
+        names[chunk.index] = names.get(chunk.index, "") + (chunk.name or "")
+        return (dataclasses.replace(chunk, name=names[chunk.index]),)
+
+    return edit
 
 
 # ---- finish reasons ----------------------------------------------------------------------
@@ -196,6 +247,36 @@ MUTANTS: Final = (
             "empty-not-overreach": "reasoning: expected 'hmm', got ''",
             "sse-malformed": "reasoning: expected 'r', got ''",
         },
+    ),
+    Mutant(
+        name="reasoning-is-shown-that-its-block-lacks",
+        broken="Hands out one delta more than its reasoning block holds.",
+        factory=_chunk_edit(_reasoning_delta_more),
+        trips={_GRAMMAR: "ends with the text"},
+    ),
+    Mutant(
+        name="text-is-shown-that-its-block-lacks",
+        broken="Hands out one delta more than the text beside a tool call holds.",
+        factory=emitting(_text_delta_more),
+        trips={_GRAMMAR: "ends with the text"},
+    ),
+    Mutant(
+        name="first-arguments-are-in-the-block-alone",
+        broken="Hands out the first arguments of a call with its end and not as they come.",
+        factory=emitting(_first_arguments_are_lost),
+        trips={_GRAMMAR: "ends with the arguments"},
+    ),
+    Mutant(
+        name="deltas-of-a-call-have-ids-of-their-own",
+        broken="Numbers the deltas of a call where the call's id belongs.",
+        factory=_chunk_edit(_own_id_on_deltas),
+        trips={_GRAMMAR: "ends with the id"},
+    ),
+    Mutant(
+        name="each-delta-repeats-the-name",
+        broken="Repeats the whole name on each delta of a call, where pieces are appended.",
+        factory=emitting(_name_on_each_delta),
+        trips={_GRAMMAR: "ends with the name"},
     ),
     Mutant(
         name="usage-comes-twice",

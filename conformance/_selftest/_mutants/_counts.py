@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from typing_extensions import override
@@ -13,12 +13,15 @@ from adapter_sdk import (
     BlockEnd,
     BlockStart,
     Chunk,
+    Finish,
+    OutputBlock,
     ProtocolFault,
     ReasoningBlock,
     ReasoningDelta,
     TextBlock,
     TextDelta,
     TokenUsage,
+    Translator,
     UsageReport,
     codes,
 )
@@ -26,6 +29,7 @@ from adapter_sdk import (
 from .._altering import (
     Altered,
     choices_of,
+    decoded,
     deltas_of,
     emitting,
     reading,
@@ -149,6 +153,33 @@ def _without_mark(chunk: Chunk) -> Chunk:
     return chunk
 
 
+class _EmptyFieldLeavesABlock(Altered):
+    """Ends a good answer with an empty block for a field that only ever was empty."""
+
+    def __init__(self, inner: Translator, field: str, block: OutputBlock) -> None:
+        super().__init__(inner)
+        self.field, self.block = field, block
+        self.begun: list[str] = []
+        self.was_empty = False
+
+    @override
+    def event(self, name: str, data: bytes) -> Iterable[Chunk]:
+        self.was_empty |= any(delta.get(self.field) == "" for delta in deltas_of(decoded(data)))
+        for chunk in self.inner.event(name, data):
+            if isinstance(chunk, BlockStart):
+                self.begun.append(chunk.block_type)
+            if isinstance(chunk, (UsageReport, Finish)) and self.begun and self.was_empty:
+                yield from self._left_over()
+            yield chunk
+
+    def _left_over(self) -> Iterator[Chunk]:
+        if self.block.type not in self.begun:
+            index = len(self.begun)
+            self.begun.append(self.block.type)
+            yield BlockStart(index, self.block.type)
+            yield BlockEnd(index, self.block)
+
+
 # ---- unknown fields ----------------------------------------------------------------------
 
 
@@ -267,6 +298,20 @@ MUTANTS: Final = (
         broken="Opens a reasoning block for an empty first delta.",
         factory=translating(_EmptyDeltaOpens),
         trips={"reasoning": "outcome: expected failure, got success"},
+    ),
+    Mutant(
+        name="empty-reasoning-leaves-a-block",
+        broken="Ends with an empty reasoning block where a delta of reasoning was empty.",
+        factory=translating(
+            lambda t: _EmptyFieldLeavesABlock(t, "reasoning_content", ReasoningBlock(""))
+        ),
+        trips={"reasoning": "reasoning: expected no block, got a block with ''"},
+    ),
+    Mutant(
+        name="empty-text-leaves-a-block",
+        broken="Ends with an empty text block where reasoning came and the text was empty.",
+        factory=translating(lambda t: _EmptyFieldLeavesABlock(t, "content", TextBlock(""))),
+        trips={"reasoning": "text: expected no block, got a block with ''"},
     ),
     Mutant(
         name="unknown-keys-fail",

@@ -106,6 +106,19 @@ def _in_the_machines_zone(failure: LlmFailure, adapter: KeepsHead) -> LlmFailure
     return dataclasses.replace(failure, provider_retry_after_ms=wait)
 
 
+def _needs_bare_digits(failure: LlmFailure, adapter: KeepsHead) -> LlmFailure:
+    value = adapter.line("retry-after") or ""
+    hidden = value != value.strip()
+    return dataclasses.replace(failure, provider_retry_after_ms=None) if hidden else failure
+
+
+def _strips_no_break_spaces(failure: LlmFailure, adapter: KeepsHead) -> LlmFailure:
+    value = adapter.line("retry-after") or ""
+    wide = value.startswith("\xa0") and value.strip().isdigit()
+    delay_ms = 1000 * int(value) if wide else failure.provider_retry_after_ms
+    return dataclasses.replace(failure, provider_retry_after_ms=delay_ms)
+
+
 def _needs_a_body(failure: LlmFailure, adapter: KeepsHead) -> LlmFailure:
     bare = adapter.line("retry-after") == "7" and adapter.line("content-length") == "0"
     return dataclasses.replace(failure, provider_retry_after_ms=None) if bare else failure
@@ -260,5 +273,20 @@ MUTANTS: Final = (
         broken="Reads the delay only where the answer has a body.",
         factory=failing_with_head(_needs_a_body),
         trips={"retry_after_seconds/spaces_around_the_number": "provider_retry_after_ms"},
+    ),
+    Mutant(
+        name="spaces-hide-the-delay",
+        broken="Reads no delay that has spaces or tabs around it.",
+        factory=failing_with_head(_needs_bare_digits),
+        trips={
+            "retry_after_seconds/spaces_around_the_number": "over http_client: expected 7000",
+            "retry-after-seconds": "provider_retry_after_ms",
+        },
+    ),
+    Mutant(
+        name="other-spaces-are-stripped",
+        broken="Strips a no-break space from a number of seconds.",
+        factory=failing_with_head(_strips_no_break_spaces),
+        trips={"retry_after_invalid/no_break_space_before": "expected 'absent', got 7000"},
     ),
 )

@@ -33,6 +33,8 @@ from .._altering import (
 from .._good import Good
 from .._mutant import Mutant, in_every_call
 
+_GRAMMAR: Final = in_every_call("chunk-grammar")
+
 
 def _whole_calls(edit: Callable[[ToolCallBlock], ToolCallBlock]) -> type[Good]:
     """Return an adapter that edits each call as it ends."""
@@ -289,7 +291,7 @@ MUTANTS: Final = (
         name="names-add-up",
         broken="Appends a name that is repeated on each delta.",
         factory=translating(_NamesAddUp),
-        trips={"tool-calls": "read_fileread_file"},
+        trips={"tool-calls": "read_fileread_file", _GRAMMAR: "ends with the name"},
     ),
     Mutant(
         name="names-come-at-once",
@@ -301,13 +303,19 @@ MUTANTS: Final = (
         name="arguments-are-written-again",
         broken="Parses arguments and writes them again.",
         factory=_edited_arguments(_written_again),
-        trips={"tool-calls": "tool calls: expected [('c1', 'ls', '{ "},
+        trips={
+            "tool-calls": "tool calls: expected [('c1', 'ls', '{ ",
+            _GRAMMAR: "ends with the arguments",
+        },
     ),
     Mutant(
         name="broken-arguments-are-empty",
         broken="Replaces arguments that are no JSON with an empty object.",
         factory=_edited_arguments(_empty_where_broken),
-        trips={"tool-calls": "got [('c1', 'ls', '{}')]"},
+        trips={
+            "tool-calls": "got [('c1', 'ls', '{}')]",
+            _GRAMMAR: "ends with the arguments '{}'",
+        },
     ),
     Mutant(
         name="arguments-are-repaired",
@@ -315,6 +323,7 @@ MUTANTS: Final = (
         factory=_edited_arguments(_closed_where_open),
         trips={
             "tool-calls": "got [('c1', 'ls', '{\"a\":1}')]",
+            _GRAMMAR: "ends with the arguments",
         },
     ),
     Mutant(
@@ -333,7 +342,10 @@ MUTANTS: Final = (
         name="missing-ids-stay-missing",
         broken="Hands out a call without an id.",
         factory=_whole_calls(_one_made_up_id),
-        trips={"tool-calls": "tool call ids: expected non-empty and unique"},
+        trips={
+            "tool-calls": "tool call ids: expected non-empty and unique",
+            _GRAMMAR: "ends with the id ''",
+        },
     ),
     Mutant(
         name="nameless-calls-are-calls",
@@ -362,6 +374,7 @@ MUTANTS: Final = (
         trips={
             "tool-calls-not-dispatchable": "outcome: expected failure, got success",
             "terminal-evidence": "outcome: expected failure, got success",
+            _GRAMMAR: "ends with the arguments",
         },
     ),
 )

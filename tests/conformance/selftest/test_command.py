@@ -80,12 +80,28 @@ def test_a_mutant_that_is_caught_ends_with_0_in_a_process_of_its_own(
     assert ran.out.startswith("[  1/1] ✓ sends-null")
 
 
-def test_a_name_that_nobody_has_is_a_mistake_of_the_caller(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        pytest.param(
+            ["--only", "sends-nill"],
+            "no adapter of the selftest is called sends-nill; did you mean sends-null?\n",
+            id="mistyped",
+        ),
+        pytest.param(
+            ["nosuch"],
+            "no adapter of the selftest is called nosuch; the mutants are listed in "
+            f"{PAGE}, the others are always-success, always-unknown, ",
+            id="like-no-other",
+        ),
+    ],
+)
+def test_a_name_that_nobody_has_is_a_mistake_of_the_caller_who_is_told_where_names_are(
+    capsys: pytest.CaptureFixture[str], names: list[str], says: str
 ) -> None:
-    ran = Ran(capsys, "--only", "sends-nill")
+    ran = Ran(capsys, *names)
     assert (ran.exit_code, len(ran.err.splitlines())) == (4, 1)
-    assert "sends-nill" in ran.err
+    assert ran.err.startswith(f"dsh-conformance: {says}")
 
 
 def test_the_page_of_mutants_is_up_to_date() -> None:

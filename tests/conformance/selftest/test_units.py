@@ -54,7 +54,13 @@ def test_the_textbook_adapter_keeps_what_is_about_requests_and_keys() -> None:
 
 def test_the_reference_adapters_are_among_the_good_ones() -> None:
     assert "deepseek" in reference_adapters()
-    assert good_names() == [*reference_adapters(), "good-by-finish-reason", "textbook"]
+    assert good_names() == [
+        *reference_adapters(),
+        "good-by-finish-reason",
+        "good-messages",
+        "good-responses",
+        "textbook",
+    ]
 
 
 def test_an_error_of_the_kit_is_an_outcome() -> None:

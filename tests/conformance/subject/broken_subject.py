@@ -67,7 +67,7 @@ def greet() -> None:
 
 def answer_next(call: int, base_url: str) -> None:
     match WAY:
-        case "hangs":
+        case "hangs" | "outlives-the-kit":
             forever()
         case "crashes":
             raise RuntimeError("the engine is on fire")
@@ -100,6 +100,10 @@ def main() -> None:
     if WAY in ("stays-after-the-end", "starts-a-child"):
         child = subprocess.Popen(["sleep", "600"])
         Path(sys.argv[2]).write_text(f"{os.getpid()} {child.pid}", encoding="utf-8")
+    if WAY == "outlives-the-kit":  # whoever reads the pipe sees its end once both are gone
+        pipe = os.open(sys.argv[2], os.O_WRONLY)
+        subprocess.Popen(["sleep", "600"], pass_fds=[pipe])
+        os.write(pipe, b"begun")
     finished: set[int] = set()
     base_url = ""
     for line in sys.stdin:

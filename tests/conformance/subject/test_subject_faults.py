@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +168,45 @@ def test_no_process_is_left_behind(way: str, tmp_path: Path) -> None:
     left = [int(process) for process in note.read_text(encoding="utf-8").split()]
     assert len(left) == 2
     assert [process for process in left if is_running(process)] == []
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        ("raises", "✓ the subject ends with its standard input"),
+        ("stays-after-the-end", "! the subject stays when its standard input has ended exit when"),
+    ],
+)
+def test_the_doctor_tells_whether_a_subject_ends_with_its_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, way: str, says: str
+) -> None:
+    _, out, _ = run(capsys, "doctor", broken(way, str(tmp_path / "processes")))
+
+    assert says in out
+
+
+def test_a_subject_that_hangs_ends_with_a_kit_that_is_killed(tmp_path: Path) -> None:
+    pipe = tmp_path / "held-by-the-subject-and-its-child"
+    os.mkfifo(pipe)
+    kit = "from conformance.cli import main; main()"
+    command = broken("outlives-the-kit", str(pipe))
+    with (
+        os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held,
+        subprocess.Popen(
+            [sys.executable, "-c", kit, command, CHECK],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running,
+    ):
+        said = next_of(held)
+        running.kill()
+
+        assert (said, next_of(held)) == (b"begun", b"")
+
+
+def next_of(held: io.FileIO) -> bytes | None:
+    """Return what comes next of a pipe, nothing at its end; None where it is held too long."""
+    return held.read(100) if select.select([held], [], [], LIMIT_S)[0] else None
 
 
 def is_running(process: int) -> bool:
