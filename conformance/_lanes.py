@@ -7,7 +7,7 @@ import secrets
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import ModuleType
@@ -133,6 +133,7 @@ def play_on_socket(
     target: Target,
     means: Means,
     *,
+    watched: bool = True,
     new_server: Callable[[Sequence[Exchange]], FaultServer] = FaultServer,
 ) -> Played:
     """Play ``case`` on a loopback server of its own and judge it.
@@ -141,6 +142,7 @@ def play_on_socket(
         case: What is played.
         target: What is judged.
         means: Backend, library and limits.
+        watched: Whether to measure how late the loop wakes up; a tenth of an untimed play.
         new_server: Makes the server; another one proves that the kit sees when it plays nothing.
     """
     idle_s = max(means.idle_s, FLOOD_IDLE_S) if case.is_flood else means.idle_s
@@ -166,12 +168,10 @@ def play_on_socket(
                 )
                 try:
                     begun[:] = [time.monotonic()]
-                    async with anyio.create_task_group() as group:
-                        group.start_soon(witness.run)
+                    async with witness.running() if watched else nullcontext():
                         seen = await _call(case, target, adapter, idle_s, _patience_s(case, idle_s))
                         busy = await _still_busy(server, witness)
                         late_s = witness.late_s
-                        group.cancel_scope.cancel()
                     over[:] = [time.monotonic()]
                     return seen, busy, await _closed(adapter)
                 finally:

@@ -7,7 +7,8 @@ nothing: it earns another look with more room, in which a wrong adapter is wrong
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from threading import Event, Thread
 from typing import Final, Self
 
@@ -52,6 +53,14 @@ class LoopWitness:
     def is_late(self) -> bool:
         """Whether that may cost a verdict."""
         return self.late_s >= LATE_SHARE * self._idle_s
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Look again and again, until the block ends."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self.run)
+            yield
+            group.cancel_scope.cancel()
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""

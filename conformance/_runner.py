@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from adapter_sdk import LlmFailure
 from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
 
 from ._bounded import StuckError, bounded
 from ._busy_machine import may_be_spoilt, was_late
 from ._case import Case
-from ._catalogue import Requirement, load_catalogue
+from ._catalogue import load_catalogue
 from ._checks import check_of, missing_capability, not_applicable
 from ._good_streams import good_stream
 from ._invariants import INVARIANTS, Invariant
@@ -29,6 +28,7 @@ from ._result import BAD, Check, Result, Run, Status
 from ._scenario import Bench, Scenario
 from ._sweep import Extent, Sweep, sweeps
 from ._target import Target
+from ._verdict import verdict
 
 # A wait that a busy machine cuts short is measured again with more room; a wrong adapter is
 # wrong again.
@@ -195,14 +195,15 @@ class Runner:
             return self._play_in_process(case, Result(check=check, status=Status.PASS))
         played = self._played_on_socket(case)
         self._keep_invariants(check.id, played)
-        result = self._verdict(check, played, "socket")
+        result = verdict(check, played, "socket")
         if result.status is not Status.PASS or not self._plays_in_process(case):
             return result
         return self._play_in_process(case, result)
 
     def _played_on_socket(self, case: Case) -> Played:
         """Return the first play that a busy machine cannot have spoilt, or the last of them."""
-        played = play_on_socket(case, self.target, self.means)
+        # Where no limit is near, only a limit that ran out all the same shows a late machine.
+        played = play_on_socket(case, self.target, self.means, watched=case.is_timed)
         for look, factor in enumerate(MORE_ROOM):
             spoilt = may_be_spoilt(case, played) and (look == 0 or was_late(played))
             if not played.unreleased and not spoilt:
@@ -220,7 +221,7 @@ class Runner:
         ):
             self._keep_invariants(check.id, inner)
             if inner.differences:
-                return self._verdict(check, inner, f"in-process, {name}")
+                return verdict(check, inner, f"in-process, {name}")
         return result
 
     def _plays_in_process(self, case: Case) -> bool:
@@ -234,18 +235,6 @@ class Runner:
             seed = self.seed * 1000 + number
             splits.append((f"split with seed {seed}", seeded(seed)))
         return splits
-
-    def _verdict(self, check: Check, played: Played, lane: str) -> Result:
-        return Result(
-            check=check,
-            status=_status(check.requirement, played),
-            differences=tuple(str(difference) for difference in played.differences),
-            lane=lane,
-            said=_said(played),
-            timeline=played.timeline,
-            elapsed_s=played.seen.elapsed_s,
-            note=played.trouble,
-        )
 
     # ---- scenarios -----------------------------------------------------------------------
 
@@ -367,33 +356,3 @@ class Runner:
             last = traceback.extract_tb(error.__traceback__)[-1]
             note = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
             return Result(check=check, status=Status.HARNESS, note=note)
-
-
-def _status(requirement: Requirement, played: Played) -> Status:
-    if played.trouble:
-        return Status.HARNESS
-    if not played.differences:
-        return Status.PASS
-    if requirement.level != "must":
-        return Status.WARN
-    fields = {difference.field for difference in played.differences}
-    return Status.WRONG_REASON if "code" in fields and "outcome" not in fields else Status.FAIL
-
-
-def _facts(failure: LlmFailure) -> dict[str, object]:
-    try:
-        stored = failure.to_json()
-    except Exception:  # noqa: BLE001 - why: an adapter's own kind of failure may raise
-        return {}
-    return {key: value for key, value in stored.items() if key not in ("code", "message")}
-
-
-def _said(played: Played) -> str:
-    seen = played.seen
-    if seen.failure is not None:
-        facts = _facts(seen.failure)
-        more = "".join(f", {key} {value}" for key, value in facts.items())
-        return f"{seen.failure.code}{more}: {seen.failure.message}"
-    if seen.ending == "success":
-        return f"success, {len(seen.chunks)} chunks"
-    return seen.error or seen.ending

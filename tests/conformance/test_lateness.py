@@ -214,7 +214,8 @@ def test_lateness_earns_another_look_and_the_last_look_decides(
 ) -> None:
     left, rooms_s = list(plays), []
 
-    def play_next(case: Case, target: object, means: Means) -> Played:
+    def play_next(case: Case, target: object, means: Means, *, watched: bool = True) -> Played:
+        assert watched
         rooms_s.append(means.idle_s)
         return left.pop(0)
 
