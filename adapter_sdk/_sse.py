@@ -221,15 +221,18 @@ class SseDecoder:
             return data
         end = data.index(b"\n")
         self._hold(data[:end], events)
-        self._add_data(self._long.getvalue())  # the very bytes that were written, not a copy
+        self._add_data([self._long.getvalue()])  # the very bytes that were written, not a copy
         self._long = None
         return data[end + 1 :]
 
     def _take_lines(self, lines: list[bytes], events: list[Decoded]) -> None:
-        limit = self._limit
+        limit, size = self._limit, self._size
+        values: list[bytes] = []  # of ``data`` lines in a row
         for line in lines:
             if not line:
+                self._add_data(values)
                 self._end_block(events)
+                size = 0
                 continue
             if line[0] == _COLON:
                 if len(line) > limit:
@@ -237,23 +240,32 @@ class SseDecoder:
                 self.activity += 1
                 continue
             self._in_block = True
-            self._size += len(line)
-            if self._size > limit:
+            size += len(line)
+            if size > limit:
                 self._refuse(events)
+            if line.startswith(_DATA):
+                values.append(line[6:])
+                continue
             field, _, value = line.partition(b":")
             if field == b"data":
-                self._add_data(value.removeprefix(b" "))
+                values.append(value)  # nothing follows the colon, or no space does
             elif field == b"event":
                 self._name = value.removeprefix(b" ").decode("utf-8", "replace")
+        self._size = size
+        self._add_data(values)
 
-    def _add_data(self, value: bytes) -> None:
+    def _add_data(self, values: list[bytes]) -> None:
+        """Add lines to the data of this event, and empty ``values``."""
+        if not values:
+            return
         if self._data is None:
-            self._data = value
-        elif type(self._data) is bytearray:
-            self._data += b"\n"
-            self._data += value
+            self._data = values[0] if len(values) == 1 else bytearray(b"\n".join(values))
         else:
-            self._data = bytearray(self._data + b"\n" + value)
+            if type(self._data) is bytes:
+                self._data = bytearray(self._data)
+            self._data += b"\n"
+            self._data += b"\n".join(values)
+        values.clear()
 
     def _end_block(self, events: list[Decoded]) -> None:
         if not self._in_block:
