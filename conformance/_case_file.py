@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from ._case import Case
-from ._catalogue import load_catalogue
+from ._case_sense import ANY_DIALECT as ANY_DIALECT
+from ._case_sense import inapplicable, nonsense, unplayable
+from ._mistake import Reading
+from ._target import Target
 
-# A dialect that any adapter speaks.
-ANY_DIALECT = "any"
+# REQUIREMENT/WHAT_HAPPENS.toml
+_DEPTH: Final = 2
 
 
 class CaseError(ValueError):
     """A case file that cannot be used; the text says where and what."""
 
 
-# Before a response has a status, a connection can end in these ways.
-_ENDINGS_WITHOUT_STATUS = (
-    "hold-before-headers",
-    "close-before-headers",
-    "refuse",
-    "reset",
+_READING: Final = Reading(
+    Case,
+    file="a case file",
+    shapes={
+        "exchange": "a list of tables, each under [[exchange]]",
+        "headers": 'a list of pairs: [["name", "value"], …]',
+        "headers.*": 'a pair: ["name", "value"]',
+        "send": 'a list of steps: [\'{"choices":[…]}\', {raw = "…"}, …]',
+        "tools": 'a list of calls: [["id", "name", "arguments"], …]',
+        "tools.*": 'a call of three strings: ["id", "name", "arguments"]',
+    },
+    given=frozenset({"id"}),
 )
+
+# A line that other TOML files hardly have: what is told where a case lies in the wrong place.
+_OF_A_CASE: Final = re.compile(r"(?m)^\s*(?:requirement\s*=|\[\[\s*exchange\s*\]\]|\[\s*expect\b)")
 
 
 def read_case(text: str, *, case_id: str, where: str) -> Case:
     """Return the case in ``text``.
 
     Raises:
-        CaseError: No TOML, a key or value out of place, an unknown requirement, or a
-            requirement that is not its folder's.
+        CaseError: No TOML, a key or value out of place, a requirement that is unknown or not
+            its folder's, or something that would never come true.
     """
     try:
         data = tomllib.loads(text)
@@ -47,35 +61,10 @@ def read_case(text: str, *, case_id: str, where: str) -> Case:
     try:
         case = Case.model_validate({**data, "id": case_id})
     except ValidationError as error:
-        raise CaseError(f"{where}: {_first_mistake(error)}") from error
-    folder = case_id.split("/")[0]
-    if case.requirement not in load_catalogue():
-        raise CaseError(f"{where}: requirement: no requirement is called {case.requirement!r}")
-    if case.requirement.replace("-", "_") != folder:
-        raise CaseError(
-            f"{where}: requirement: {case.requirement!r} belongs in a folder called "
-            f"{case.requirement.replace('-', '_')}, this one is {folder}"
-        )
-    for number, exchange in enumerate(case.exchange):
-        if exchange.body is not None and exchange.send:
-            raise CaseError(f"{where}: exchange.{number}: has a body and steps; give one of them")
-        if exchange.status is not None and exchange.end.endswith("-before-headers"):
-            raise CaseError(f"{where}: exchange.{number}.status: has none with {exchange.end!r}")
-        if exchange.status is None and exchange.end not in _ENDINGS_WITHOUT_STATUS:
-            raise CaseError(f"{where}: exchange.{number}.status: is missing with {exchange.end!r}")
-    if case.expect.failure is not None and case.expect.outcome != "failure":
-        raise CaseError(f"{where}: expect.failure: stands with the outcome failure only")
+        raise CaseError(f"{where}: {_READING.mistake(error, data)}") from error
+    for said in nonsense(case):
+        raise CaseError(f"{where}: {said}")
     return case
-
-
-def _first_mistake(error: ValidationError) -> str:
-    # A key that does not belong explains the one that is missing beside it.
-    mistake = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
-    place = ".".join(str(part) for part in mistake["loc"] if part != "id") or "the file"
-    if mistake["type"] == "extra_forbidden":
-        return f"{place}: no such key in a case file"
-    said = str(mistake["msg"]).replace("Input should be", "belongs here:")
-    return f"{place}: {said[0].lower()}{said[1:]}"
 
 
 def _files(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
@@ -95,25 +84,58 @@ def shipped_cases() -> tuple[Case, ...]:
     )
 
 
-def cases_in(folder: Path) -> tuple[Case, ...]:
+def cases_in(folder: Path, *, target: Target | None = None) -> tuple[Case, ...]:
     """Return the cases of another folder in the same layout.
 
+    Args:
+        folder: Holds a folder for each requirement.
+        target: What is judged: it may declare a dialect and a terminal of its own. None: any
+            dialect and any terminal may be somebody's.
+
     Raises:
-        CaseError: No folder, no case in it, or a case that cannot be used.
+        CaseError: No folder, no case in it, a case in the wrong place, one that cannot be used,
+            or one that never applies: neither kit nor target knows its dialect or terminal.
     """
     if not folder.is_dir():
         raise CaseError(f"{folder}: there is no such folder")
+    try:
+        found = list(_files(folder))
+        _refuse_misplaced(folder)
+    except OSError as error:  # a folder that may not be listed, a file that may not be read
+        raise CaseError(f"{error.filename}: cannot be read: {error.strerror}") from error
     cases = []
-    for case_id, file in _files(folder):
+    for case_id, file in found:
         where = str(folder / f"{case_id}.toml")
-        try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CaseError(f"{where}: cannot be read: {error}") from error
-        cases.append(read_case(text, case_id=case_id, where=where))
+        case = read_case(_text(file, where), case_id=case_id, where=where)
+        for said in (*unplayable(case), *(() if target is None else inapplicable(case, target))):
+            raise CaseError(f"{where}: {said}")
+        cases.append(case)
     if not cases:
         raise CaseError(f"{folder}: holds no case; a case is REQUIREMENT/WHAT_HAPPENS.toml")
     return tuple(cases)
+
+
+def _text(file: Traversable | Path, where: str) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CaseError(f"{where}: cannot be read: no UTF-8 at byte {error.start}") from error
+    except OSError as error:  # no permission, or a link that leads nowhere
+        raise CaseError(f"{where}: cannot be read: {error.strerror}") from error
+
+
+def _refuse_misplaced(folder: Path) -> None:
+    """Tell of a case that lies elsewhere: nobody would miss it, for other cases run."""
+    for file in sorted(folder.rglob("*.[tT][oO][mM][lL]")):
+        name = file.relative_to(folder)
+        is_read = len(name.parts) == _DEPTH and file.suffix == ".toml"
+        if is_read or not file.is_file():
+            continue
+        # What else lies there, as a list of known failures, is nobody's mistake.
+        if _OF_A_CASE.search(file.read_bytes().decode(errors="replace")):
+            raise CaseError(
+                f"{file}: is not read here; a case is REQUIREMENT/WHAT_HAPPENS.toml in {folder}"
+            )
 
 
 def merged(*groups: Iterable[Case]) -> tuple[Case, ...]:

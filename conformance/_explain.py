@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from importlib.resources import files
+from typing import Any, Final
 
-from ._case import Case
+from adapter_sdk import codes
+
+from ._case import ABSENT, Case
 from ._catalogue import Requirement, load_catalogue
 from ._invariants import INVARIANTS, Invariant
+from ._near import did_you_mean
 from ._scenario import Scenario
 from ._sweep import sweep_checks
+
+# No id of a requirement or a check: what to ask for where somebody writes a case.
+CASE_PAGE: Final = "case"
 
 
 def catalogue_data(cases: Sequence[Case], scenarios: Sequence[Scenario]) -> dict[str, Any]:
@@ -60,7 +68,17 @@ def _checks(
 
 
 def explanation(wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario]) -> str | None:
-    """Return what ``wanted``, a requirement or a check, means; None where nothing has this id."""
+    """Return what ``wanted`` means; None where nothing has this id.
+
+    Args:
+        wanted: A requirement, a check, a failure code, or ``case``: how a case file is written.
+        cases: All that there are.
+        scenarios: All checks written as code.
+    """
+    if wanted == CASE_PAGE:
+        return (files(__package__) / "CASES.md").read_text(encoding="utf-8").rstrip("\n")
+    if codes.is_code(wanted):
+        return _code_text(wanted, cases)
     catalogue = load_catalogue()
     name = wanted.replace("_", "-")
     if "/" not in wanted and name in catalogue:
@@ -76,6 +94,29 @@ def explanation(wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario
         if item.id == wanted:
             return _coded_text(item.id, item.title, catalogue[item.requirement])
     return None
+
+
+def nothing_called(wanted: str, cases: Sequence[Case], scenarios: Sequence[Scenario]) -> str:
+    """Return in one line that nothing has the id ``wanted``, and what has one like it."""
+    checks = [check["id"] for _, check in _checks(cases, scenarios)]
+    names = [requirement.id for requirement in load_catalogue().requirements]
+    ids = checks if "/" in wanted else [*names, CASE_PAGE, *sorted(codes.CODES)]
+    meant = did_you_mean(wanted, ids) or "; see dsh-conformance list"
+    return f"{wanted}: nothing has this id{meant}"
+
+
+def _code_text(code: str, cases: Iterable[Case]) -> str:
+    failures = ((case.requirement, case.expect.failure) for case in cases)
+    expecting = {owner for owner, failure in failures if failure and failure.code == code}
+    speaking = [
+        requirement
+        for requirement in load_catalogue().requirements
+        if requirement.id in expecting or re.search(rf"\b{code}\b", requirement.statement)
+    ]
+    lines = [f"{code}  (a failure code)", ""]
+    lines.append("Requirements that speak of it:" if speaking else "No requirement speaks of it.")
+    lines += [f"  {r.id}  ({r.level.upper()})\n      {r.statement}" for r in speaking]
+    return "\n".join(lines)
 
 
 def _requirement_head(requirement: Requirement) -> list[str]:
@@ -147,6 +188,8 @@ def _flat(value: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
     for key, item in value.items():
         if isinstance(item, dict):
             yield from _flat(item, f"{prefix}{key}.")
+        elif item == ABSENT:
+            yield f"{prefix}{key}", "must be absent"
         else:
             yield f"{prefix}{key}", _cut(repr(item) if isinstance(item, str) else str(item))
 

@@ -11,10 +11,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from ._catalogue import load_catalogue
+from ._mistake import Reading
+from ._near import did_you_mean
 from ._result import BAD, Check, Result, Status
 
 
@@ -72,6 +75,13 @@ class _File(BaseModel):
         return self
 
 
+_READING: Final = Reading(
+    _File,
+    file="a file of known failures",
+    shapes={"known_failure": "a list of tables, each under [[known_failure]]"},
+)
+
+
 def read_known_failures(path: Path, *, known_ids: set[str]) -> tuple[KnownFailure, ...]:
     """Return the entries of a file.
 
@@ -84,23 +94,29 @@ def read_known_failures(path: Path, *, known_ids: set[str]) -> tuple[KnownFailur
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise KnownFailuresError(f"{path}: cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise KnownFailuresError(
+            f"{path}: cannot be read: no UTF-8 at byte {error.start}"
+        ) from error
+    except OSError as error:  # no such file, a folder, no permission
+        raise KnownFailuresError(f"{path}: cannot be read: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
         raise KnownFailuresError(f"{path}: no TOML: {error}") from error
     try:
         entries = _File.model_validate(data).known_failure
     except ValidationError as error:
-        mistake = error.errors()[0]
-        place = ".".join(str(part) for part in mistake["loc"]) or "the file"
-        raise KnownFailuresError(f"{path}: {place}: {mistake['msg']}") from error
+        raise KnownFailuresError(f"{path}: {_READING.mistake(error, data)}") from error
+    requirements = [requirement.id for requirement in load_catalogue().requirements]
     for entry in entries:
         exists = entry.check in known_ids or (
-            entry.requirement is not None and entry.requirement in load_catalogue()
+            entry.requirement is not None and entry.requirement in requirements
         )
         if not exists:
+            ids = requirements if entry.requirement is not None else sorted(known_ids)
+            meant = did_you_mean(entry.check, ids)
             raise KnownFailuresError(
-                f"{path}: {entry.check}: no check or requirement has this id; delete the entry"
+                f"{path}: {entry.check}: no check or requirement has this id"
+                f"{meant or '; delete the entry'}"
             )
     return tuple(entries)
 

@@ -1,6 +1,7 @@
 """What must not stand in a file that others read: credentials, accounts, addresses. Pure.
 
-The recorder masks what this finds, ``fixtures lint`` refuses what is left of it.
+The recorder masks what this finds, ``fixtures lint`` refuses what is left of it. Secrets are told
+by their look: what a person wrote about themself looks like any other text, and stays.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 # The wire under [[exchange]], the promise under [expect]; `dsh-conformance explain code-quota`
-# says the rule that it is an example of.
+# says the rule that it is an example of, `dsh-conformance explain case` every key that there is.
 CASE = """\
 requirement = "code-quota"
 dialect = "any"

@@ -1,6 +1,6 @@
 """Record what a server really sends, byte by byte, and replay it to an adapter as a test.
 When: you have a key or a local server, and want its answers in your tests without either.
-The recorder forwards everything and keeps no credential; `fixtures lint` looks once more.
+The recorder keeps no credential, but what was asked and said: read it before you share it.
 """
 
 import subprocess
@@ -51,7 +51,10 @@ def main() -> None:
         (name,) = recording_names(Path(folder))
         recording = load_recording(name, Path(folder))
         assert KEY not in "".join(path.read_text() for path in Path(folder).rglob("*.*"))
-        lint = [*KIT, "fixtures", "lint", folder]
+        # Prompts and answers are kept as they are: whose they are, only you can tell.
+        assert recording.request.body is not None
+        assert '"content":"Hi"' in recording.request.body
+        lint = [*KIT, "fixtures", "lint", folder]  # looks for keys once more, not for names
         assert subprocess.run(lint, capture_output=True, check=False).returncode == 0
 
         with FaultServer([exchange_of(recording)]) as replay:  # no provider, no key, same bytes

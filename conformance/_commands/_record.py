@@ -30,7 +30,11 @@ _NOTHING = 5
 def record_command(*, url: str, out: Path, port: int, name: str | None, times: int | None) -> None:
     """Forward requests to a server and keep every exchange as a recording.
 
-    Credentials, cookies and account ids are forwarded and not kept.
+    Credentials, cookies and account ids are forwarded and not kept, nor is anything that looks
+    like a key, a token, an account id or an e-mail address.
+
+    All else that questions and answers say is kept as it is: prompts, names, ids of users. Look
+    at the bodies before you share a recording; `fixtures lint` cannot do it for you.
     """
     from .._record._proxy import Recorder
     from .._record._store import Store, StoreError, server_name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from .._near import did_you_mean
 from .._reports import clean
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def selftest_command(
     chosen = {*names, *(only or "").replace(",", " ").split()}
     unknown = sorted(chosen - set(all_names()))
     if unknown:
-        raise click.UsageError(f"no adapter of the selftest is called {', '.join(unknown)}")
+        raise click.UsageError("; ".join(_nobody_called(name) for name in unknown))
     total = len(plan(chosen, quick=quick))
     teller = _Teller(total)
     complaints, proof = selftest(
@@ -65,6 +66,17 @@ def selftest_command(
     if any(complaint.breaks_kit for complaint in complaints):
         sys.exit(_KIT_FAILED)
     sys.exit(_BROKEN if complaints else 0)
+
+
+def _nobody_called(name: str) -> str:
+    from .._selftest._campaign import all_names
+    from .._selftest._table import PAGE
+    from .._selftest._units import mutants_by_name
+
+    meant = did_you_mean(name, all_names())
+    others = ", ".join(sorted(set(all_names()) - set(mutants_by_name())))
+    where = f"; the mutants are listed in {PAGE}, the others are {others}"
+    return f"no adapter of the selftest is called {name}{meant or where}"
 
 
 class _Teller:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
 from .._case import Case
 from .._case_file import CaseError, cases_in, merged, shipped_cases
 from .._loopback_port import PortError
+from .._near import did_you_mean
 from .._stopping import until_stopped
 
 # What a person who tries a client by hand can wait for.
 _IDLE_S = 1.0
+
+# In one line; some requirements have a hundred.
+_MOST_LISTED: Final = 12
 
 
 @click.command(name="serve")
@@ -66,9 +71,28 @@ def case_called(wanted: str, folder: Path | None) -> Case:
     for case in cases:
         if case.id == wanted:
             return case
-    near = [case.id for case in cases if case.id.startswith(wanted)]
-    also = ", ".join(itertools.islice(near, 3)) or "see dsh-conformance list --json"
-    raise click.ClickException(f"{wanted}: no case has this id; {also}")
+    raise click.ClickException(f"{wanted}: {_no_case(wanted, cases)}")
+
+
+def _no_case(wanted: str, cases: Sequence[Case]) -> str:
+    from .._explain import catalogue_data
+    from .._scenarios import SCENARIOS
+
+    requirements = catalogue_data(cases, SCENARIOS)["requirements"]
+    checks = [check for requirement in requirements for check in requirement["checks"]]
+    if any(check["id"] == wanted for check in checks):
+        return f"is a check in code, which cannot be served; see dsh-conformance explain {wanted}"
+    name = wanted.strip("/").replace("_", "-")
+    names = [requirement["id"] for requirement in requirements]
+    own = [case.id for case in cases if case.requirement == name]
+    if name in names and not own:
+        return "is a requirement without a case: it is checked in code, which cannot be served"
+    if name in names:
+        rest = len(own) - _MOST_LISTED
+        more = f" and {rest} more; see dsh-conformance explain {name}" if rest > 0 else ""
+        return f"is a requirement; its cases are {', '.join(own[:_MOST_LISTED])}{more}"
+    meant = did_you_mean(wanted, [case.id for case in cases] if "/" in wanted else names)
+    return f"no case has this id{meant or '; see dsh-conformance list --json'}"
 
 
 def expected_of(case: Case) -> str:

@@ -1,6 +1,7 @@
 """Take out of an answer what must not be kept. Each byte becomes an asterisk: no length changes.
 
-So framing, read boundaries and offsets stay those that were seen. Pure.
+So framing, read boundaries and offsets stay those that were seen. All other words of an answer
+stay too, whatever they say about somebody. Pure.
 """
 
 from __future__ import annotations

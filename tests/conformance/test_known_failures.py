@@ -83,27 +83,86 @@ def test_an_entry_of_a_requirement_that_did_not_run_is_not_stale() -> None:
     assert list(KnownFailures([entry("code-auth")], today=TODAY).left_over()) == []
 
 
+ENTRY = "[[known_failure]]\ncheck = 'code-auth'\nreason = 'x'\n"
+KEYS = "check, reason, answer, issue, expires"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param("x = ", "no TOML", id="no-toml"),
-        pytest.param("[[known_failure]]\ncheck = 'code-auth'", "reason: Field", id="no-reason"),
+        pytest.param("x = ", "no TOML: Invalid value (at end of document)", id="no-toml"),
         pytest.param(
-            "[[known_failure]]\ncheck = 'code-auth'\nreason = ' '", "must say", id="blank-reason"
+            "[[known_failure]]\ncheck = 'code-auth'",
+            "known_failure.0.reason: is missing; it must be a string",
+            id="no-reason",
         ),
         pytest.param(
-            "[[known_failure]]\ncheck = 'nosuch'\nreason = 'x'", "no check or", id="matches-nothing"
+            ENTRY.replace("'x'", "' '"),
+            "known_failure.0.reason: must say something",
+            id="blank-reason",
         ),
         pytest.param(
-            "[[known_failure]]\ncheck = 'code-auth'\nreason = 'x'\nuntil = 1", "until", id="key"
+            ENTRY.replace("'x'", "7"),
+            "known_failure.0.reason: must be a string, not 7",
+            id="reason-is-a-number",
         ),
         pytest.param(
-            "[[known_failure]]\ncheck = 'code-auth'\nreason = 'x'\n" * 2, "twice", id="twice"
+            ENTRY.replace("known_failure", "known_failures"),
+            "known_failures: no such key in a file of known failures; did you mean "
+            "known_failure?; the keys here are known_failure",
+            id="another-table",
         ),
         pytest.param(
-            "[[known_failure]]\ncheck = 'code-auth'\nreason = 'x'\nexpires = 'soon'",
-            "expires",
+            ENTRY.replace("[[known_failure]]", "[known_failure]"),
+            "known_failure: must be a list of tables, each under [[known_failure]], not a table "
+            "{check, reason}",
+            id="one-bracket",
+        ),
+        pytest.param(
+            "check = 'code-auth'\nreason = 'x'",
+            "check: no such key in a file of known failures; did you mean known_failure.check?; "
+            "the keys here are known_failure",
+            id="without-a-table",
+        ),
+        pytest.param(
+            f"{ENTRY}until = 1",
+            f"known_failure.0.until: no such key in a file of known failures; the keys here are "
+            f"{KEYS}",
+            id="unknown-key",
+        ),
+        pytest.param(
+            f"{ENTRY}expire = 2030-01-31",
+            "known_failure.0.expire: no such key in a file of known failures; did you mean "
+            f"expires?; the keys here are {KEYS}",
+            id="mistyped-key",
+        ),
+        pytest.param(
+            f"{ENTRY}expires = 'soon'",
+            'known_failure.0.expires: must be a date like 2030-01-31 without quotes, not "soon"',
             id="no-date",
+        ),
+        pytest.param(
+            f"{ENTRY}expires = 2030-01-31T00:00:00",
+            "known_failure.0.expires: must be a date like 2030-01-31 without quotes, not "
+            "2030-01-31 00:00:00",
+            id="date-and-time",
+        ),
+        pytest.param(ENTRY * 2, "the file: code-auth is there twice", id="twice"),
+        pytest.param(
+            ENTRY.replace("code-auth", "nosuch"),
+            "nosuch: no check or requirement has this id; delete the entry",
+            id="matches-nothing",
+        ),
+        pytest.param(
+            ENTRY.replace("code-auth", "code-aut"),
+            "code-aut: no check or requirement has this id; did you mean code-auth?",
+            id="mistyped-requirement",
+        ),
+        pytest.param(
+            ENTRY.replace("code-auth", "code_auth/bare_410"),
+            "code_auth/bare_410: no check or requirement has this id; did you mean "
+            "code_auth/bare_401?",
+            id="mistyped-check",
         ),
     ],
 )
@@ -111,12 +170,25 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, text: str, says: st
     file = tmp_path / "known.toml"
     file.write_text(text)
 
-    with pytest.raises(KnownFailuresError, match=says) as mistake:
+    with pytest.raises(KnownFailuresError) as mistake:
         read_known_failures(file, known_ids={CHECK.id})
 
-    assert str(mistake.value).startswith(str(file))
+    assert str(mistake.value) == f"{file}: {says}"
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KnownFailuresError, match="cannot be read"):
-        read_known_failures(tmp_path / "nosuch.toml", known_ids=set())
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        pytest.param("nosuch.toml", "No such file or directory", id="no-file"),
+        pytest.param("folder", "Is a directory", id="a-folder"),
+        pytest.param("latin.toml", "no UTF-8 at byte 5", id="no-utf-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_once(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "latin.toml").write_bytes(b"x = '\xff'")
+
+    with pytest.raises(KnownFailuresError) as mistake:
+        read_known_failures(tmp_path / name, known_ids=set())
+
+    assert str(mistake.value) == f"{tmp_path / name}: cannot be read: {says}"

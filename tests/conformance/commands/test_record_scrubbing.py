@@ -12,6 +12,7 @@ from conformance._fixtures_lint import linted
 from conformance._record._scrub import scrubbed
 from conformance._secrets import is_sensitive, masked_path, masked_text, secrets_in
 
+from .ran import Ran
 from .raw_client import ask, request_bytes
 from .recording_session import recorder_at
 
@@ -77,6 +78,26 @@ def test_credentials_are_forwarded_and_not_kept(tmp_path: Path) -> None:
     for secret in (KEY, "plainwordkey", "c00kie", "org-acme", "n3w", "0f0f", "Abc123", "abc123"):
         assert secret not in kept
     assert linted(tmp_path).problems == ()
+
+
+def test_what_a_person_wrote_is_kept_and_the_help_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    body = '{"user": "ann.lee", "metadata": {"id": 4711}, "prompt": "I am Ann, of a@acme.dev"}'
+    with (
+        FaultServer([Exchange(200, ANSWERED, body=b"Hello Ann")]) as server,
+        recorder_at(server.base_url, tmp_path, times=1) as session,
+    ):
+        ask(session.base_url, request_bytes(body.encode()))
+        session.wait()
+    (recording,) = session.recordings()
+    said = " ".join(Ran(capsys, "record", "--help").out.split())
+
+    assert recording.request.body == body.replace("a@acme.dev", "***")
+    assert recording.body == b"Hello Ann"
+    assert linted(tmp_path).problems == ()
+    assert "All else that questions and answers say is kept as it is" in said
+    assert "Look at the bodies before you share a recording" in said
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,43 @@ def test_a_case_that_refuses_connections_holds_its_port_and_refuses() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        pytest.param(["nosuch/case"], "nosuch/case: no case has this id", id="unknown-case"),
-        pytest.param(["code_auth"], "code_auth/bare_401", id="requirement"),
+        pytest.param(
+            ["nosuch"],
+            "nosuch: no case has this id; see dsh-conformance list --json",
+            id="unknown-case",
+        ),
+        pytest.param(
+            ["code_auth/bare_41"],
+            "code_auth/bare_41: no case has this id; did you mean code_auth/bare_401",
+            id="mistyped-case",
+        ),
+        pytest.param(
+            ["code_aut"],
+            "code_aut: no case has this id; did you mean code-auth?",
+            id="mistyped-requirement",
+        ),
+        pytest.param(
+            ["code-challenge-page"],
+            "code-challenge-page: is a requirement; its cases are code_challenge_page/",
+            id="requirement",
+        ),
+        pytest.param(
+            ["sse_framing"],
+            " more; see dsh-conformance explain sse-framing",
+            id="requirement-of-many-cases",
+        ),
+        pytest.param(
+            ["state-isolation"],
+            "state-isolation: is a requirement without a case: it is checked in code, which "
+            "cannot be served",
+            id="requirement-in-code",
+        ),
+        pytest.param(
+            ["single_attempt/in_every_call"],
+            "single_attempt/in_every_call: is a check in code, which cannot be served; see "
+            "dsh-conformance explain single_attempt/in_every_call",
+            id="check-in-code",
+        ),
         pytest.param([UNAUTHORIZED, "--port", "70000"], "not in the range", id="no-port"),
         pytest.param([UNAUTHORIZED, "--idle", "0"], "not in the range", id="no-idle"),
         pytest.param([UNAUTHORIZED, "--times", "0"], "not in the range", id="no-times"),
