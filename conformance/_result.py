@@ -55,7 +55,8 @@ class Result:
         check: What was checked.
         status: The verdict.
         differences: What is not as expected, in plain words.
-        lane: Which lane gave the verdict: ``socket``, ``in-process`` and its split, ``code``.
+        lane: Which lane gave the verdict: ``socket``, ``in-process`` and its split, ``code``; of a
+            rule for every call, how many plays it is about or in which check it was not kept.
         said: What the adapter told its caller, in one line.
         timeline: Both sides on one clock: seconds, side, what.
         elapsed_s: How long it took.
@@ -88,6 +89,8 @@ class Run:
         results: One a check, in the order of the catalogue.
         elapsed_s: Of the whole run.
         not_run: Checks that were left out because the first bad verdict ended the run.
+        cases: The folder of more case files, as it was given, or None.
+        known_failures: The file of known failures, as it was given, or None.
     """
 
     target: str
@@ -101,6 +104,8 @@ class Run:
     results: list[Result] = field(default_factory=list)
     elapsed_s: float = 0.0
     not_run: int = 0
+    cases: str | None = None
+    known_failures: str | None = None
 
     def counts(self) -> Counter[Status]:
         """Return how often each status was given."""

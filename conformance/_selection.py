@@ -13,11 +13,22 @@ class SelectionError(ValueError):
 
 
 def selected(
-    checks: Iterable[Check], selections: Sequence[str], *, dialect_of: dict[str, str]
+    checks: Iterable[Check],
+    selections: Sequence[str],
+    *,
+    dialect_of: dict[str, str],
+    rules: Iterable[Check] = (),
 ) -> list[Check]:
     """Return the checks that any of ``selections`` names; all of them where there is none.
 
     Several ids and prefixes add up; ``level:`` and ``dialect:`` narrow.
+
+    Args:
+        checks: What there is.
+        selections: Ids and the like.
+        dialect_of: Of each case, by its id.
+        rules: What holds for every call. A run judges those of its requirements anyway, so one
+            is taken only where a name means nothing else.
 
     Raises:
         SelectionError: A level or a dialect that does not exist, or an id or prefix that names
@@ -26,8 +37,12 @@ def selected(
     checks = list(checks)
     names = [s for s in selections if ":" not in s]
     for name in names:
-        if not any(matches(check, name) for check in checks):
+        if any(matches(check, name) for check in checks):
+            continue
+        meant = [rule for rule in rules if matches(rule, name)]
+        if not meant:
             raise SelectionError(f"{name}: no requirement or check begins like this; see `list`")
+        checks += meant
     levels = _values(selections, "level", known={r.level for r in load_catalogue().requirements})
     dialects = _values(selections, "dialect", known=set(dialect_of.values()))
     unknown = [s for s in selections if ":" in s and s.split(":")[0] not in ("level", "dialect")]

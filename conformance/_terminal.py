@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import click
 
-from ._checks import OTHER_DIALECT
+from ._causes import Finding, first_of, groups_of
+from ._in_words import played, tally
+from ._repeat import Repeat
 from ._result import BAD, Result, Run, Status
+from ._shortening import shortened_lines
 
 WIDTH: Final = 100
 TIMELINE_LINES: Final = 9
+
+# A report is read at a glance: it fits a terminal of 25 lines, and ten of them a person's patience.
+REPORT_LINES: Final = 25
+MOST_REPORTS: Final = 10
+MOST_DIFFERENCES: Final = 4
+DIFFERENCE_LINES: Final = 8
+# Of a text beside something else: narrower than this it is hard to read.
+LEAST_COLUMNS: Final = 36
+# One fault that shows everywhere must not hide the others.
+REPORTS_OF_A_GROUP: Final = 3
 
 _COLOURS: Final = {
     Status.PASS: "green",
@@ -55,7 +67,7 @@ def requirement_line(results: Sequence[Result]) -> str:
     if not ran:
         counts = results[0].note
     elif bad:
-        counts = f"{len(bad)} of {len(ran)} checks"
+        counts = f"{len(bad)} of {len(ran)} check{'s' * (len(ran) != 1)}"
     else:
         counts = f"{len(ran)} check{'s' * (len(ran) != 1)}"
     return (
@@ -71,55 +83,93 @@ def check_line(result: Result) -> str:
     return f"  {verdict} {result.check.id}{note}"
 
 
-def failure_report(result: Result, *, target: str, profile: str | None) -> str:
-    """Return at most 25 lines: the rule, the wire, the answer, the difference, what to do."""
-    requirement = result.check.requirement
-    again = f"dsh-conformance {shlex.quote(target)}" + (f" --profile {profile}" if profile else "")
-    if result.status is Status.HARNESS:
-        lines = [f"the kit failed, not your adapter: {result.note}"]
-    else:
-        lines = [f"differs  {difference}" for difference in result.differences[:4]]
-    head = f"{_styled(result.status)} {click.style(result.check.id, bold=True)}"
-    report = [
-        head,
+def failure_report(result: Result, repeat: Repeat | None) -> str:
+    """Return at most 25 lines: the rule, the wire, the answer, the difference, what to do.
+
+    Args:
+        result: A verdict whose texts are clean.
+        repeat: How the run was asked for; None where no command gives this verdict.
+    """
+    requirement, check = result.check.requirement, result.check
+    head = [
+        f"{_styled(result.status)} {click.style(check.id, bold=True)}",
         *_wrapped(f"{requirement.level}: ", requirement.statement, lines=3),
-        *_wrapped("case: ", result.check.title, lines=2),
-        *(_cut(f"  {line}") for line in lines),
+        *_wrapped("case: ", check.title, lines=2),
+        *_what_differs(result),
     ]
     if result.said:
-        report.append(_cut(f"  answer   {result.said}"))
+        head += _wrapped("answer   ", result.said, lines=2)
     if result.lane:
-        report.append(f"  lane     {result.lane}")
-    report += [_cut(f"  {at * 1000:7.1f} ms  {side:<7}{what}") for at, side, what in _short(result)]
-    report += [
-        f"  repeat   {again} {result.check.id}",
-        f"  explain  dsh-conformance explain {result.check.id}",
-    ]
-    return "\n".join(report)
+        head += _wrapped("played   ", played(check.id, result.lane), lines=2)
+    commands = []
+    if repeat is not None:
+        commands = [
+            f"  repeat   {repeat.command(check.id, result.status, result.lane)}",
+            f"  explain  {repeat.explanation(check.id)}",
+        ]
+    room = min(TIMELINE_LINES, REPORT_LINES - len(head) - len(commands))
+    timeline = [_cut(f" {line}") for line in shortened_lines(result.timeline, lines=room)]
+    return "\n".join([*head, *timeline, *commands])
 
 
-def _short(result: Result) -> list[tuple[float, str, str]]:
-    timeline = list(result.timeline)
-    if len(timeline) <= TIMELINE_LINES:
-        return timeline
-    kept = TIMELINE_LINES - 1
-    skipped = len(timeline) - kept
-    middle = timeline[kept // 2]
-    return [
-        *timeline[: kept // 2],
-        (middle[0], "", f"… {skipped} more …"),
-        *timeline[-(kept - kept // 2) :],
-    ]
+def _what_differs(result: Result) -> list[str]:
+    if result.status is Status.HARNESS:
+        return _wrapped("the kit failed, not your adapter: ", result.note, lines=4, hang=4)
+    told: list[str] = []
+    for number, text in enumerate(result.differences):
+        # What was got, and what to do about it, stand at the end: fewer of them, and those whole.
+        lines = _wrapped("differs  ", text, lines=4)
+        if number == MOST_DIFFERENCES or len(told) + len(lines) > DIFFERENCE_LINES:
+            left = len(result.differences) - number
+            return [*told, f"  … and {left} more difference{'s' * (left != 1)}"]
+        told += lines
+    return told
 
 
-def _wrapped(label: str, text: str, *, lines: int) -> list[str]:
+def findings(results: Sequence[Result], repeat: Repeat, *, every: bool) -> list[str]:
+    """Return the reports of what is bad, those that explain others first, and what to read first.
+
+    Args:
+        results: All of a run, clean.
+        repeat: How the run was asked for.
+        every: Whether each has its report; otherwise the first ten, and a line for the rest.
+    """
+    bad = [result for result in results if is_bad(result)]
+    groups = groups_of(
+        [
+            Finding(
+                number=number,
+                requirement=result.check.requirement.id,
+                status=result.status,
+                differences=result.differences,
+                has_timeline=bool(result.timeline),
+            )
+            for number, result in enumerate(bad)
+        ]
+    )
+    most = len(bad) if every else MOST_REPORTS
+    shown = first_of(groups, most=most, each=REPORTS_OF_A_GROUP)
+    blocks = [failure_report(bad[finding.number], repeat) for finding in shown]
+    failures = sum(result.status in BAD for result in bad)
+    last = [sentence for group in groups if (sentence := group.sentence(failures))]
+    left = len(bad) - len(shown)
+    if left:
+        last.append(
+            f"{left} more {'is' if left == 1 else 'are'} not shown in full: -v shows all of them, "
+            "--report html=FILE keeps them"
+        )
+    return [*blocks, "\n".join(last)] if last else blocks
+
+
+def _wrapped(label: str, text: str, *, lines: int, hang: int | None = None) -> list[str]:
     return textwrap.wrap(
         label + text,
         WIDTH,
         initial_indent="  ",
-        subsequent_indent="  " + " " * len(label),
+        subsequent_indent="  " + " " * (len(label) if hang is None else hang),
         max_lines=lines,
         placeholder=" …",
+        break_on_hyphens=False,
     )
 
 
@@ -127,9 +177,32 @@ def _cut(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
 
+def catalogue_lines(data: dict[str, Any], *, columns: int, every_check: bool) -> Iterator[str]:
+    """Yield the catalogue as a list: each requirement, and each of its checks if asked for.
+
+    Args:
+        data: The catalogue, as JSON data.
+        columns: Of the terminal. A statement stands beside its requirement where there is room.
+        every_check: Whether the checks are listed too.
+    """
+    for requirement in data["requirements"]:
+        head = f"{requirement['level']:<7}{requirement['id']:<28}{len(requirement['checks']):>4}  "
+        beside = columns - len(head) >= LEAST_COLUMNS
+        if not beside:
+            yield head.rstrip()
+        yield from textwrap.wrap(
+            requirement["statement"],
+            max(columns, LEAST_COLUMNS),
+            initial_indent=head if beside else " " * 7,
+            subsequent_indent=" " * (len(head) if beside else 7),
+            break_on_hyphens=False,
+        )
+        for check in requirement["checks"] if every_check else ():
+            yield f"{'':<7}{check['id']}"
+
+
 def headline(run: Run) -> str:
     """Return the verdict of the whole run in one or two lines."""
-    counts = run.counts()
     code = run.exit_code
     verdict, colour = {
         0: ("CONFORMANT", "green"),
@@ -137,37 +210,16 @@ def headline(run: Run) -> str:
         3: ("NO VERDICT: the kit failed", "magenta"),
         5: ("NO VERDICT: no MUST was checked", "yellow"),
     }[code]
-    parts = [
-        f"{counts[status]} {words}"
-        for status, words in (
-            (Status.PASS, "passed"),
-            (Status.FAIL, "failed"),
-            (Status.WRONG_REASON, "failed for the wrong reason"),
-            (Status.STALE, "stale"),
-            (Status.XFAIL, "failed as known"),
-            (Status.WARN, "warned"),
-            (Status.HARNESS, "broken in the kit"),
-        )
-        if counts[status]
-    ]
-    parts += _left_out(run)
+    told = tally((result.status, result.note) for result in run.results)
     if run.not_run:
-        parts.append(f"{run.not_run} not run after the first failure")
+        told += f", {run.not_run} not run after the first failure"
     musts = _kept(run, "must")
     shoulds = _kept(run, "should")
     return (
         f"{click.style(verdict, fg=colour, bold=True)}  {run.target}  "
-        f"MUST {musts}, SHOULD {shoulds}; checks: {', '.join(parts) or 'none'}; "
+        f"MUST {musts}, SHOULD {shoulds}; checks: {told}; "
         f"{run.elapsed_s:.1f} s"
     )
-
-
-def _left_out(run: Run) -> list[str]:
-    """Return what did not apply; cases of other dialects say little and count by themselves."""
-    notes = [result.note for result in run.results if result.status is Status.NA]
-    elsewhere = sum(note.startswith(OTHER_DIALECT) for note in notes)
-    counted = ((len(notes) - elsewhere, "not applicable"), (elsewhere, "of other dialects"))
-    return [f"{number} {words}" for number, words in counted if number]
 
 
 def _kept(run: Run, level: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,14 +15,18 @@ from typing_extensions import override
 from ._commands._reports import register
 from ._commands._run import cases_with, run_command
 from ._commands._tools import register_tools
-from ._explain import catalogue_data, explanation
+from ._explain import catalogue_data, explanation, nothing_called
 from ._reports import FORMATS
 from ._scenarios import SCENARIOS
+from ._terminal import catalogue_lines
 
 PROGRAM: Final = "dsh-conformance"
 
 INTERRUPTED: Final = 2
 USAGE: Final = 4
+
+# A pipe's reader looks for words in lines: no line is cut for it.
+WHERE_THERE_IS_NO_TERMINAL: Final = (10_000, 24)
 
 
 class _TargetFirst(click.Group):
@@ -56,27 +61,28 @@ def command() -> None:
 
 @command.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("-v", "verbose", is_flag=True, help="Every check of each requirement too.")
 @click.option("--cases", type=click.Path(path_type=Path), help="A folder of more case files.")
-def list_command(*, as_json: bool, cases: Path | None) -> None:
-    """List every requirement and its checks."""
+def list_command(*, as_json: bool, verbose: bool, cases: Path | None) -> None:
+    """List every requirement: its level, its id, how many checks it has, what it asks for."""
     data = catalogue_data(cases_with(cases), SCENARIOS)
     if as_json:
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
         return
-    for requirement in data["requirements"]:
-        count = len(requirement["checks"])
-        click.echo(f"{requirement['level']:<7}{requirement['id']:<28}{count:>4}  ", nl=False)
-        click.echo(requirement["statement"])
+    columns, _ = shutil.get_terminal_size(WHERE_THERE_IS_NO_TERMINAL)
+    for line in catalogue_lines(data, columns=columns, every_check=verbose):
+        click.echo(line)
 
 
 @command.command(name="explain")
 @click.argument("wanted", metavar="ID")
 @click.option("--cases", type=click.Path(path_type=Path), help="A folder of more case files.")
 def explain_command(*, wanted: str, cases: Path | None) -> None:
-    """Explain a requirement or a check."""
-    text = explanation(wanted, cases_with(cases), SCENARIOS)
+    """Explain a requirement, a check, a failure code, or (ID is "case") how to write a case."""
+    every = cases_with(cases)
+    text = explanation(wanted, every, SCENARIOS)
     if text is None:
-        raise click.ClickException(f"{wanted}: nothing has this id; see dsh-conformance list")
+        raise click.ClickException(nothing_called(wanted, every, SCENARIOS))
     click.echo(text)
 
 

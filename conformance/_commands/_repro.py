@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from .._case import Case
 from .._case_file import CaseError, cases_in, merged, shipped_cases
+from .._repeat import repeat_of
 from .._reports import Report, ReportError, clean_result, read_report
 from .._result import BAD, Result, Status
 from .._terminal import check_line, failure_report, is_bad
@@ -31,6 +33,7 @@ def repro_command(*, path: Path, check: str, emit_test: bool, cases: Path | None
     try:
         report = read_report(path)
         again = again_of(report, check)
+        cases = cases or _folder_of(report)
         every = merged(shipped_cases(), () if cases is None else cases_in(cases))
         if emit_test:
             click.echo(emitted_test(report, again, _case_text(check, every, cases)), nl=False)
@@ -38,13 +41,20 @@ def repro_command(*, path: Path, check: str, emit_test: bool, cases: Path | None
         result = clean_result(judged_again(again, every))
     except (CaseError, ReportError, ReproError) as error:
         raise click.ClickException(str(error)) from error
-    _print(result, report)
+    _print(result, report, None if cases is None else str(cases))
     sys.exit(_CODES.get(result.status, 0))
 
 
-def _print(result: Result, report: Report) -> None:
+def _folder_of(report: Report) -> Path | None:
+    """Return the folder of more cases that the report names, where it is still there."""
+    folder = None if report.cases is None else Path(report.cases)
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def _print(result: Result, report: Report, cases: str | None) -> None:
     if is_bad(result):
-        click.echo(failure_report(result, target=report.target, profile=report.profile))
+        repeat = dataclasses.replace(repeat_of(report), cases=cases)
+        click.echo(failure_report(result, repeat))
     else:
         click.echo(check_line(result).strip())
     (then,) = [check for check in report.checks if check.id == result.check.id]

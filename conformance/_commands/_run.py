@@ -24,13 +24,14 @@ from .._known_failures import KnownFailures, KnownFailuresError, read_known_fail
 from .._lanes import Backend, Means
 from .._loopback_only import loopback_only
 from .._progress import progress_bar
+from .._repeat import repeat_of
 from .._reports import clean_result
-from .._result import Result, Run
+from .._result import Result, Run, Status
 from .._runner import Planned, Runner
 from .._scenarios import SCENARIOS
 from .._selection import SelectionError, selected
 from .._target import Target, TargetError, load_target, try_factory
-from .._terminal import check_line, failure_report, headline, is_bad, requirement_line
+from .._terminal import check_line, findings, headline, requirement_line
 from ._reports import Outputs, Wanted, report_options
 
 NOTHING_RAN: Final = 5
@@ -60,7 +61,9 @@ NOTHING_RAN: Final = 5
 @click.option("-j", "jobs", type=click.IntRange(1, 64), default=8, help="Waits side by side.")
 @report_options
 @click.option("-x", "stop", is_flag=True, help="Stop at the first failure.")
-@click.option("-v", "verbose", is_flag=True, help="A line for every check.")
+@click.option(
+    "-v", "verbose", is_flag=True, help="A line for every check, and a report of every failure."
+)
 def run_command(
     target: str,
     select: tuple[str, ...],
@@ -85,7 +88,7 @@ def run_command(
     judged = _target(target, profile)
     runner = Runner(
         judged,
-        cases_with(cases),
+        cases_with(cases, judged),
         SCENARIOS,
         means=means,
         seed=seed,
@@ -95,7 +98,7 @@ def run_command(
     )
     if known is not None:
         runner.known = _known(known, runner)
-    planned = _selected(runner.plan(), _narrowed(select, level), runner.cases)
+    planned = _selected(runner, _narrowed(select, level))
     if not planned:
         click.echo("dsh-conformance: the selection matches no check", err=True)
         sys.exit(NOTHING_RAN)
@@ -111,12 +114,14 @@ def run_command(
         with progress_bar(len(planned)) as advance:
             printer = _Printer(planned, verbose=verbose, advance=advance)
             run = runner.run(planned, printer.take)
+    run.cases = None if cases is None else str(cases)
+    run.known_failures = None if known is None else str(known)
     printer.close(run)
-    bad = [clean_result(result) for result in run.results if is_bad(result)]
-    for result in bad:
-        click.echo("\n" + failure_report(result, target=target, profile=profile))
+    told = findings([clean_result(r) for r in run.results], repeat_of(run), every=verbose)
+    for block in told:
+        click.echo("\n" + block)
     code = outputs.deliver(run)
-    click.echo(("\n" if bad else "") + headline(run))
+    click.echo(("\n" if told else "") + headline(run))
     sys.exit(code)
 
 
@@ -156,7 +161,8 @@ class _Printer:
         """Print what was judged over the whole run."""
         rules = [r for r in run.results if r.check.id.endswith("/in_every_call")]
         if rules:
-            click.echo(click.style(f"In every call ({rules[0].lane}):", dim=True))
+            plays = next((f" ({r.lane})" for r in rules if r.status is Status.PASS), "")
+            click.echo(click.style(f"In every call{plays}:", dim=True))
             for result in rules:
                 click.echo(check_line(result))
 
@@ -175,14 +181,14 @@ def _target(name: str, profile: str | None) -> Target:
     return target
 
 
-def cases_with(folder: Path | None) -> tuple[Case, ...]:
+def cases_with(folder: Path | None, target: Target | None = None) -> tuple[Case, ...]:
     """Return the kit's cases and those of another folder, for any command.
 
     Raises:
         click.ClickException: A case of the folder cannot be used.
     """
     try:
-        return merged(shipped_cases(), () if folder is None else cases_in(folder))
+        return merged(shipped_cases(), () if folder is None else cases_in(folder, target=target))
     except CaseError as error:
         raise click.ClickException(str(error)) from error
 
@@ -203,16 +209,20 @@ def _narrowed(select: Sequence[str], level: str | None) -> tuple[str, ...]:
     return (*select, *(f"level:{name}" for name in upto if name in known))
 
 
-def _selected(
-    planned: Sequence[Planned], select: Sequence[str], cases: Sequence[Case]
-) -> list[Planned]:
-    dialects = {case.id: case.dialect for case in cases}
+def _selected(runner: Runner, select: Sequence[str]) -> list[Planned]:
+    planned, rules = runner.plan(), runner.plan_invariants()
+    dialects = {case.id: case.dialect for case in runner.cases}
     try:
-        checks = selected([item.check for item in planned], select, dialect_of=dialects)
+        checks = selected(
+            [item.check for item in planned],
+            select,
+            dialect_of=dialects,
+            rules=[rule.check for rule in rules],
+        )
     except SelectionError as error:
         raise click.ClickException(str(error)) from error
     chosen = {check.id for check in checks}
-    return [item for item in planned if item.check.id in chosen]
+    return [item for item in [*planned, *rules] if item.check.id in chosen]
 
 
 def _backend(name: str) -> Backend:

@@ -84,7 +84,8 @@ def suite_for(
     Raises:
         CaseError, KnownFailuresError, SelectionError: One of them cannot be used.
     """
-    all_cases = merged(shipped_cases(), () if cases is None else cases_in(cases))
+    own = () if cases is None else cases_in(cases, target=target)
+    all_cases = merged(shipped_cases(), own)
     backend = config.getoption("--dsh-backend", default="asyncio")
     seed = config.getoption("--dsh-seed", default=1)
     runner = Runner(target, all_cases, SCENARIOS, means=Means(backend=backend), seed=seed)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from .._result import Status
 from ._model import CheckReport, Report, RequirementReport
-from ._words import explain_command, facts, repeat_command, shortened, verdict
+from ._words import explain_command, facts, repeat_command, timeline_lines, verdict
 
 SPEC_VERSION: Final = "0.1.0"
 
@@ -82,12 +82,12 @@ def _test(report: Report, requirement: RequirementReport, check: CheckReport) ->
         "extra": {
             "title": check.title,
             "statement": requirement.statement,
-            "repeat": repeat_command(report, check.id),
-            "explain": explain_command(check.id),
+            "repeat": repeat_command(report, check),
+            "explain": explain_command(report, check),
         },
     }
     if check.status is not Status.PASS:
         test["message"] = "\n".join(facts(check))
         if check.timeline:
-            test["trace"] = "\n".join(shortened(check.timeline, lines=TIMELINE_LINES))
+            test["trace"] = "\n".join(timeline_lines(check.timeline, lines=TIMELINE_LINES))
     return test

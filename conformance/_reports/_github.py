@@ -7,6 +7,7 @@ from typing import Final
 
 from .._result import BAD, Status
 from ._model import CheckReport, Report
+from ._reading_order import in_reading_order
 from ._words import facts, repeat_command
 
 # GitHub shows so many annotations of one kind for each step and drops the others.
@@ -22,8 +23,9 @@ def in_a_workflow(environ: Mapping[str, str]) -> bool:
 
 def workflow_commands(report: Report) -> list[str]:
     """Return a workflow command for each bad check, at most ten of a kind."""
-    bad = [c for c in report.checks if c.status in BAD or c.status is Status.HARNESS]
-    warned = [c for c in report.checks if c.status is Status.WARN]
+    checks = [check for requirement in in_reading_order(report) for check in requirement.checks]
+    bad = [c for c in checks if c.status in BAD or c.status is Status.HARNESS]
+    warned = [c for c in checks if c.status is Status.WARN]
     return [*_commands("error", report, bad), *_commands("warning", report, warned)]
 
 
@@ -31,7 +33,7 @@ def _commands(kind: str, report: Report, checks: list[CheckReport]) -> Iterator[
     shown = len(checks) if len(checks) <= SHOWN_OF_A_KIND else SHOWN_OF_A_KIND - 1
     for check in checks[:shown]:
         found = facts(check) or [check.title]
-        message = "\n".join([found[0], f"repeat: {repeat_command(report, check.id)}"])
+        message = "\n".join([found[0], f"repeat: {repeat_command(report, check)}"])
         yield _command(kind, f"{check.status} {check.id}", message)
     if checks[shown:]:
         ids = ", ".join(check.id for check in checks[shown:])

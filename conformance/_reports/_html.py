@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._in_words import is_of_another_dialect, played
 from .._result import Status
 from ._markup import Markup, joined, tag
 from ._model import CheckReport, Report, RequirementReport
 from ._page import filters, kit_line, nothing, page, pill
+from ._reading_order import causes, in_reading_order
 from ._timeline import timeline
 from ._words import (
     NOT_FINE,
@@ -29,7 +31,7 @@ def html(report: Report) -> str:
         filters(report.counts, of="checks", groups=True),
         tag(
             "main",
-            *(_requirement(report, requirement) for requirement in report.requirements),
+            *(_requirement(report, requirement) for requirement in in_reading_order(report)),
             nothing(),
             id="ui-verdicts",
         ),
@@ -49,9 +51,20 @@ def _top(report: Report) -> Markup:
             tag("span", score(report)),
             class_="verdict",
         ),
+        *(tag("p", sentence, class_="cause") for sentence in _first_words(report)),
         tag("dl", *_facts(report), class_="facts"),
         class_="top",
     )
+
+
+def _first_words(report: Report) -> list[str]:
+    """Return what a reader of failures has to know before the first of them."""
+    bad = sum(requirement.status in NOT_FINE for requirement in report.requirements)
+    if not 0 < bad < len(report.requirements):
+        return causes(report)
+    them = "The requirement that is" if bad == 1 else f"The {bad} requirements that are"
+    comes = "comes" if bad == 1 else "come"
+    return [*causes(report), f"{them} not kept {comes} first."]
 
 
 def _facts(report: Report) -> Iterator[Markup]:
@@ -76,8 +89,7 @@ def _facts(report: Report) -> Iterator[Markup]:
 def _requirement(report: Report, requirement: RequirementReport) -> Markup:
     needs = [("Needs", requirement.needs)] if requirement.needs else []
     reasons = [
-        tag("p", tag("span", f"{name} "), text)
-        for name, text in (("Why", requirement.why), ("Source", requirement.source), *needs)
+        tag("p", tag("span", f"{name} "), text) for name, text in (("Why", requirement.why), *needs)
     ]
     return tag(
         "details",
@@ -92,13 +104,45 @@ def _requirement(report: Report, requirement: RequirementReport) -> Markup:
         tag(
             "div",
             tag("div", *reasons, class_="reasons"),
-            *(_check(report, check) for check in requirement.checks),
+            *_checks(report, requirement),
             class_="body",
         ),
         class_="requirement",
         id=requirement.id,
         data_group=True,
         open=requirement.status in NOT_FINE,
+    )
+
+
+def _checks(report: Report, requirement: RequirementReport) -> Iterator[Markup]:
+    """Yield a row for each check, the bad ones first.
+
+    Those of other dialects are behind one line with their number.
+    """
+    elsewhere: list[CheckReport] = []
+    for check in sorted(requirement.checks, key=lambda check: check.status not in NOT_FINE):
+        if is_of_another_dialect(check.status, check.note):
+            elsewhere.append(check)
+        else:
+            yield _check(report, check)
+    if elsewhere:
+        number = len(elsewhere)
+        yield tag(
+            "details",
+            tag("summary", f"{number} check{'s' * (number != 1)} of other dialects"),
+            *(_elsewhere(check) for check in elsewhere),
+            class_="elsewhere",
+            data_fold=True,
+        )
+
+
+def _elsewhere(check: CheckReport) -> Markup:
+    return tag(
+        "div",
+        tag("code", check.id),
+        tag("span", f"{check.status.value}, {check.note}"),
+        id=check.id,
+        data_status=check.status.value,
     )
 
 
@@ -130,7 +174,7 @@ def _detail(report: Report, check: CheckReport) -> Iterator[Markup]:
         for name, text in (
             ("The kit failed" if broken else "Note", check.note),
             ("Answer", check.said),
-            ("Lane", check.lane),
+            ("Played", played(check.id, check.lane)),
         )
         if text
     ]
@@ -141,9 +185,9 @@ def _detail(report: Report, check: CheckReport) -> Iterator[Markup]:
     yield tag(
         "div",
         tag("h4", "Repeat"),
-        _command(repeat_command(report, check.id)),
+        _command(repeat_command(report, check)),
         tag("h4", "Explain"),
-        _command(explain_command(check.id)),
+        _command(explain_command(report, check)),
         class_="commands",
     )
 

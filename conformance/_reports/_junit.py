@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from .._result import Status
 from ._model import CheckReport, Report, RequirementReport
-from ._words import explain_command, facts, repeat_command, setting, shortened, verdict
+from ._words import explain_command, facts, repeat_command, setting, timeline_lines, verdict
 
 Outcome: TypeAlias = Literal["passed", "failure", "error", "skipped"]
 
@@ -103,9 +103,9 @@ def _told(report: Report, requirement: RequirementReport, check: CheckReport) ->
         f"{requirement.level}: {requirement.statement}",
         f"case: {check.title}",
         *facts(check),
-        *shortened(check.timeline, lines=TIMELINE_LINES),
-        f"repeat: {repeat_command(report, check.id)}",
-        f"explain: {explain_command(check.id)}",
+        *timeline_lines(check.timeline, lines=TIMELINE_LINES),
+        f"repeat: {repeat_command(report, check)}",
+        f"explain: {explain_command(report, check)}",
     ]
 
 

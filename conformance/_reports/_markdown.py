@@ -8,6 +8,7 @@ from typing import Final
 
 from .._result import Status
 from ._model import CheckReport, Report, RequirementReport
+from ._reading_order import causes, in_reading_order
 from ._words import (
     NOT_FINE,
     counted,
@@ -16,7 +17,7 @@ from ._words import (
     repeat_command,
     score,
     setting,
-    shortened,
+    timeline_lines,
     told,
     verdict,
 )
@@ -47,7 +48,7 @@ def markdown(report: Report) -> str:
     lines = [*_head(report), *_tables(report)]
     text = "\n".join(lines) + "\n"
     left_out = 0
-    for requirement in report.requirements:
+    for requirement in in_reading_order(report):
         for check in requirement.checks:
             if check.status not in NOT_FINE:
                 continue
@@ -72,11 +73,14 @@ def _head(report: Report) -> Iterator[str]:
         f"{_plain(setting(report))}; dialects: {_codes(report.dialects)}; "
         f"capabilities: {_codes(report.capabilities)}"
     )
+    for sentence in causes(report):
+        yield ""
+        yield f"**{_plain(sentence)}**"
 
 
 def _tables(report: Report) -> Iterator[str]:
     fine = (Status.PASS, Status.NA)
-    bad = [r for r in report.requirements if r.status not in fine]
+    bad = [r for r in in_reading_order(report) if r.status not in fine]
     good = [r for r in report.requirements if r.status in fine]
     if bad:
         yield from ("", *_table(bad))
@@ -103,9 +107,9 @@ def _table(requirements: Iterable[RequirementReport]) -> Iterator[str]:
 def _detail(report: Report, requirement: RequirementReport, check: CheckReport) -> Iterator[str]:
     body = [
         *facts(check),
-        *shortened(check.timeline, lines=TIMELINE_LINES),
-        f"repeat:  {repeat_command(report, check.id)}",
-        f"explain: {explain_command(check.id)}",
+        *timeline_lines(check.timeline, lines=TIMELINE_LINES),
+        f"repeat:  {repeat_command(report, check)}",
+        f"explain: {explain_command(report, check)}",
     ]
     fenced = "\n".join(_cut(line) for line in body)
     fence = "`" * max(3, _longest_run_of_backticks(fenced) + 1)

@@ -56,7 +56,9 @@ class CheckReport(_Value):
     status: Status
     """The verdict."""
     lane: Text
-    """Which lane gave the verdict: `socket`, `in-process` and its split, `code`."""
+    """How it was played: `socket` over loopback, `in-process` in such pieces or such a sweep,
+    `code` by calls of its own; of a rule for every call, how many plays it is about or in which
+    check it was not kept."""
     differences: tuple[Text, ...]
     """What is not as expected, in plain words."""
     said: Text
@@ -81,7 +83,8 @@ class RequirementReport(_Value):
     why: Text
     """What goes wrong without it."""
     source: Text
-    """Where it was decided."""
+    """Where it was decided: `S` and a number is a design note of this project, `R9110` is RFC 9110,
+    `SSE` the WHATWG's specification of server-sent events."""
     needs: Text | None
     """The capability without which it does not apply."""
     status: Status
@@ -115,6 +118,10 @@ class Report(_Value):
     """Which HTTP client the adapter used, in words."""
     seed: int
     """Of the seeded splits."""
+    cases: Text | None = None
+    """The folder of more case files, as it was given."""
+    known_failures: Text | None = None
+    """The file of known failures, as it was given."""
     dialects: tuple[Text, ...]
     """Declared by the adapter."""
     capabilities: tuple[Text, ...]
@@ -170,6 +177,8 @@ def report_of(run: Run, *, finished: datetime | None = None) -> Report:
             "backend": run.backend,
             "client": run.client,
             "seed": run.seed,
+            "cases": run.cases,
+            "known_failures": run.known_failures,
             "dialects": run.dialects,
             "capabilities": run.capabilities,
             "elapsed_s": _rounded(run.elapsed_s),

@@ -8,9 +8,10 @@ import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 
+from .._in_words import COUNTED
 from .._result import Status
 from ._markup import Markup, joined, tag
-from ._words import COUNTED, TONES
+from ._words import TONES
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from .._shortening import LeftOut, Moment, shortened
 from ._markup import Markup, tag
 from ._model import Event
 
@@ -19,27 +20,28 @@ _LANES: Final = ("server", "caller")
 
 def timeline(events: Sequence[Event]) -> Markup:
     """Return a strip to scale and a list in two lanes: the server left, the caller right."""
-    to_scale = (_strip(events), _scale(events)) if events[-1].at_s > events[0].at_s else ()
-    return tag("div", *to_scale, _list(events), class_="clock")
-
-
-def _lane(event: Event) -> str:
-    return "server" if event.side == "server" else "caller"
-
-
-def _strip(events: Sequence[Event]) -> Markup:
+    shown = shortened([(e.at_s, e.side, e.what) for e in events], lines=EVENTS_SHOWN)
     begin, end = events[0].at_s, events[-1].at_s
+    to_scale = (_strip(shown, begin, end), _scale(begin, end)) if end > begin else ()
+    return tag("div", *to_scale, _list(shown), class_="clock")
+
+
+def _lane(side: str) -> str:
+    return "server" if side == "server" else "caller"
+
+
+def _strip(shown: Sequence[Moment | LeftOut], begin: float, end: float) -> Markup:
     lanes = [
         tag(
             "div",
             *(
                 tag(
                     "i",
-                    style=f"left:{100 * (event.at_s - begin) / (end - begin):.2f}%",
-                    title=f"{_ms(event.at_s)} {event.side}: {event.what}",
+                    style=f"left:{100 * (moment[0] - begin) / (end - begin):.2f}%",
+                    title=f"{_ms(moment[0])} {moment[1]}: {moment[2]}",
                 )
-                for event in events[:EVENTS_SHOWN]
-                if _lane(event) == lane
+                for moment in shown
+                if not isinstance(moment, LeftOut) and _lane(moment[1]) == lane
             ),
             class_=lane,
         )
@@ -48,33 +50,36 @@ def _strip(events: Sequence[Event]) -> Markup:
     return tag("div", *lanes, class_="strip", aria_hidden="true")
 
 
-def _scale(events: Sequence[Event]) -> Markup:
-    ends = (_ms(events[0].at_s), _ms(events[-1].at_s))
+def _scale(begin: float, end: float) -> Markup:
+    ends = (_ms(begin), _ms(end))
     return tag("div", *(tag("span", end) for end in ends), class_="scale", aria_hidden="true")
 
 
-def _list(events: Sequence[Event]) -> Markup:
+def _list(shown: Sequence[Moment | LeftOut]) -> Markup:
     heads = tag("li", *(tag("span", lane, class_=lane) for lane in _LANES), class_="heads")
-    return tag("ol", heads, *_rows(events), class_="events")
+    return tag("ol", heads, *_rows(shown), class_="events")
 
 
-def _rows(events: Sequence[Event]) -> Iterator[Markup]:
+def _rows(shown: Sequence[Moment | LeftOut]) -> Iterator[Markup]:
     before = None
-    for event in events[:EVENTS_SHOWN]:
-        if before is not None and event.at_s - before >= A_WAIT_S:
-            wait = f"{_ms(event.at_s - before)} pass"
+    for moment in shown:
+        if isinstance(moment, LeftOut):
+            more = f"{moment.number} more events are in the JSON report"
+            yield tag("li", tag("time", tag("span", more)), class_="wait")
+            before = None
+            continue
+        at_s, side, what = moment
+        if before is not None and at_s - before >= A_WAIT_S:
+            wait = f"{_ms(at_s - before)} pass"
             yield tag("li", tag("time", tag("span", wait)), class_="wait")
-        before = event.at_s
-        known = event.side in _LANES
+        before = at_s
+        known = side in _LANES
         yield tag(
             "li",
-            tag("time", tag("span", _ms(event.at_s))),
-            tag("span", event.what if known else f"{event.side}: {event.what}", class_="what"),
-            class_=_lane(event),
+            tag("time", tag("span", _ms(at_s))),
+            tag("span", what if known else f"{side}: {what}", class_="what"),
+            class_=_lane(side),
         )
-    if len(events) > EVENTS_SHOWN:
-        more = f"{len(events) - EVENTS_SHOWN} more events are in the JSON report"
-        yield tag("li", tag("span", more, class_="what"), class_="caller")
 
 
 def _ms(seconds: float) -> str:

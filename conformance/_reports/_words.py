@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -10,7 +9,10 @@ from typing import Final, Literal, TypeAlias
 from typing_extensions import override
 
 from .._catalogue import Level
+from .._in_words import played, tally
+from .._repeat import repeat_of
 from .._result import BAD, Status
+from .._shortening import shortened_lines
 from ._model import CheckReport, Event, Report, RequirementReport
 
 Tone: TypeAlias = Literal["good", "bad", "warn", "known", "quiet", "broken"]
@@ -31,18 +33,6 @@ TONES: Final[dict[Status, Tone]] = {
     Status.XFAIL: "known",
     Status.STALE: "bad",
     Status.HARNESS: "broken",
-}
-
-# In the order in which a reader wants to know of them.
-COUNTED: Final = {
-    Status.FAIL: "failed",
-    Status.WRONG_REASON: "failed for the wrong reason",
-    Status.STALE: "stale",
-    Status.HARNESS: "broken in the kit",
-    Status.WARN: "warned",
-    Status.XFAIL: "failed as known",
-    Status.PASS: "passed",
-    Status.NA: "not applicable",
 }
 
 NOT_FINE: Final = BAD | {Status.HARNESS, Status.WARN}
@@ -111,8 +101,7 @@ def score(report: Report) -> str:
 
 def counted(report: Report) -> str:
     """Return how many checks got which verdict."""
-    parts = [f"{report.counts[s]} {words}" for s, words in COUNTED.items() if report.counts[s]]
-    return ", ".join(parts) or "none"
+    return tally((check.status, check.note) for check in report.checks)
 
 
 def setting(report: Report) -> str:
@@ -128,12 +117,12 @@ def told(requirement: RequirementReport) -> str:
     if not ran:
         return requirement.checks[0].note
     if bad:
-        return f"{len(bad)} of {len(ran)} checks"
+        return f"{len(bad)} of {len(ran)} check{'s' * (len(ran) != 1)}"
     return f"{len(ran)} check{'s' * (len(ran) != 1)}"
 
 
 def facts(check: CheckReport) -> list[str]:
-    """Return what was found, a line each: the differences, the note, the answer, the lane."""
+    """Return what was found, a line each: the differences, the note, the answer, how."""
     lines = [f"differs: {difference}" for difference in check.differences]
     if check.note:
         words = "the kit failed, not the adapter: " if check.status is Status.HARNESS else "note: "
@@ -141,34 +130,20 @@ def facts(check: CheckReport) -> list[str]:
     if check.said:
         lines.append(f"answer: {check.said}")
     if check.lane:
-        lines.append(f"lane: {check.lane}")
+        lines.append(f"played: {played(check.id, check.lane)}")
     return lines
 
 
-def shortened(timeline: Sequence[Event], *, lines: int) -> list[str]:
-    """Return a line for each event, at most ``lines``: the first ones and the last ones."""
-    shown = [f"{e.at_s * 1000:8.1f} ms  {e.side:<7}{e.what}" for e in timeline]
-    if len(shown) <= lines:
-        return shown
-    first = (lines - 1) // 2
-    last = lines - 1 - first
-    return [*shown[:first], f"… {len(shown) - first - last} more …", *shown[-last:]]
+def timeline_lines(timeline: Sequence[Event], *, lines: int) -> list[str]:
+    """Return a line for each event, at most ``lines``; what proves a finding stays."""
+    return shortened_lines([(e.at_s, e.side, e.what) for e in timeline], lines=lines)
 
 
-def repeat_command(report: Report, check_id: str) -> str:
+def repeat_command(report: Report, check: CheckReport) -> str:
     """Return the command that runs one check again in the same setting."""
-    words = ["dsh-conformance", report.target]
-    if report.profile:
-        words += ["--profile", report.profile]
-    if report.backend != "asyncio":
-        words += ["--backend", report.backend]
-    if report.client == "httpx2":
-        words.append("--httpx2")
-    if report.seed != 1:
-        words += ["--seed", str(report.seed)]
-    return shlex.join([*words, check_id])
+    return repeat_of(report).command(check.id, check.status, check.lane)
 
 
-def explain_command(check_id: str) -> str:
+def explain_command(report: Report, check: CheckReport) -> str:
     """Return the command that explains one check."""
-    return shlex.join(["dsh-conformance", "explain", check_id])
+    return repeat_of(report).explanation(check.id)

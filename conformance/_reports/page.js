@@ -29,6 +29,7 @@
       text: (head + " " + element.textContent).toLowerCase(),
     };
   });
+  const folds = [...document.querySelectorAll("[data-fold]")];
   const groups = [...new Set(items.map((item) => item.group))].filter(Boolean);
 
   const filter = () => {
@@ -50,6 +51,10 @@
     for (const group of groups) {
       group.hidden = !shown.has(group);
       if (group.tagName === "DETAILS" && (words.length || pressed.length)) group.open = true;
+    }
+    for (const fold of folds) {
+      fold.hidden = !fold.querySelector("[data-status]:not([hidden])");
+      fold.open = words.length > 0 || pressed.length > 0;
     }
     found.textContent = count + " of " + items.length;
     nothing.hidden = count > 0;

@@ -39,6 +39,8 @@ class Again:
         backend: The event loop.
         client: Which HTTP client the adapter used, in words.
         sweep: How much of a sweep was played.
+        cases: The folder of more case files, as it was given, or None.
+        known_failures: The file of known failures, as it was given, or None.
     """
 
     target: str
@@ -48,6 +50,8 @@ class Again:
     backend: str = "asyncio"
     client: str = Means().client
     sweep: Extent = "smoke"
+    cases: str | None = None
+    known_failures: str | None = None
 
 
 def again_of(report: Report, check_id: str) -> Again:
@@ -66,6 +70,8 @@ def again_of(report: Report, check_id: str) -> Again:
                 backend=report.backend,
                 client=report.client,
                 sweep="full" if "full sweep" in check.lane else "smoke",
+                cases=report.cases,
+                known_failures=report.known_failures,
             )
     near = [check.id for check in report.checks if check.id.startswith(check_id)]
     also = f"; it has {', '.join(near[:3])}" if near else ""

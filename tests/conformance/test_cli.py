@@ -53,6 +53,45 @@ def test_x_stops_at_the_first_failure_and_says_how_much_was_left(
     assert "not run" not in whole.out
 
 
+def test_a_rule_for_every_call_can_be_selected_alone_and_beside_a_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rule, mutant = "single_attempt/in_every_call", f"{MUTANTS}:Retrying"
+    alone = Ran(capsys, mutant, rule)
+    beside = Ran(capsys, mutant, "code_auth/bare_401", rule)
+    kept = Ran(capsys, f"{MUTANTS}:Good", "code_auth/bare_401", rule)
+
+    assert (alone.exit_code, beside.exit_code, kept.exit_code) == (1, 1, 0)
+    assert "MUST 0/1, SHOULD 0/0; checks: 1 failed; " in alone.out
+    assert "MUST 0/2, SHOULD 0/0; checks: 1 failed, 1 failed for the wrong reason; " in beside.out
+    assert "MUST 2/2, SHOULD 0/0; checks: 2 passed; " in kept.out
+    for ran in (alone, beside, kept):
+        assert ran.out.count(f" {rule}\n") >= 1
+
+
+def test_a_run_with_many_failures_shows_ten_of_them_and_says_where_to_begin(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    select = ["code_quota", "retry_after_seconds", "single_attempt/sdk_"]
+    ran = Ran(capsys, f"{MUTANTS}:Retrying", *select)
+    every = Ran(capsys, f"{MUTANTS}:Retrying", *select, "-v")
+    tail = ran.out.splitlines()[-4:]
+
+    assert ran.exit_code == every.exit_code == 1
+    assert ran.out.count("\n  repeat   ") == 10
+    assert re.fullmatch(
+        r"(\d+) of \1 failures: more than one HTTP request; begin with single-attempt", tail[0]
+    )
+    left = re.match(r"(\d+) more are not shown in full: -v shows all of them", tail[1])
+    assert left is not None
+    assert every.out.count("\n  repeat   ") == 10 + int(left[1])
+    for reports in (ran.out, every.out):
+        first = re.search(r"\n\n[A-Z_]+ (\w+)/", reports)
+        assert first is not None
+        assert first[1] == "single_attempt"
+    assert every.out.splitlines()[-1].split("; ")[:2] == tail[-1].split("; ")[:2]
+
+
 def test_a_conformant_adapter_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     ran = Ran(capsys, "deepseek", "code_auth", "retry_after_ms")
 
@@ -92,7 +131,10 @@ def test_a_broken_adapter_exits_with_1_and_says_what_differs(
     assert ran.exit_code == 1
     for sentence in says:
         assert sentence in ran.out
-    for part in ("answer   ", "server connection 1: ", "caller finish", "repeat   ", "explain  "):
+    for part in (
+        *("answer   ", "played   over a loopback socket", "server connection 1: "),
+        *("caller finish", "repeat   ", "explain  "),
+    ):
         assert part in ran.out
     reports = ran.out.split("\n\n")[1:-1]
     assert reports
@@ -379,6 +421,27 @@ def test_a_folder_of_more_cases_is_played_too(
     ran = Ran(capsys, "deepseek", "code_auth/mine", "--cases", str(tmp_path))
 
     assert ran.exit_code == exit_code
+
+
+@pytest.mark.parametrize("columns", [None, 70])
+def test_list_keeps_to_a_terminal_and_gives_a_pipe_whole_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int | None
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.__stdout__", None)  # whatever runs the tests may have a terminal
+
+    lines = Ran(capsys, "list").out.splitlines()
+    checks = Ran(capsys, "list", "-v").out.splitlines()
+
+    requirements = load_catalogue().requirements
+    if columns is None:
+        assert len(lines) == len(requirements)
+    else:
+        assert max(map(len, lines)) <= columns
+    assert len(checks) - len(lines) >= len(shipped_cases())
+    assert [line.split()[1] for line in lines if line[:1].strip()] == [r.id for r in requirements]
 
 
 def test_list_as_json_names_every_check_of_every_requirement(

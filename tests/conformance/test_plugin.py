@@ -76,9 +76,12 @@ def test_a_failure_shows_the_report_of_the_command_and_no_traceback(tmp_path: Pa
         target,
         "--dsh-select",
         "code_auth/bare_401",
+        *("--dsh-backend", "trio", "--dsh-seed", "7"),
     )
 
     assert "differs  code: expected AUTH, got INVALID_REQUEST" in ran.stdout
+    line = f"repeat   dsh-conformance {target} --backend trio --seed 7 code_auth/bare_401"
+    assert line in ran.stdout
     assert "Traceback" not in ran.stdout
 
 

@@ -170,6 +170,29 @@ def test_the_emitted_test_of_a_case_of_ones_own_needs_no_folder(
     assert again.exit_code == 1
     assert "        seed=3,\n" in emitted.out
     assert "differs  code: expected QUOTA, got AUTH" in tested.stdout
+    # No command has the case, so none is named that would not work.
+    assert "  repeat  " not in tested.stdout
+
+
+def test_a_report_remembers_its_folder_of_cases(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cases"
+    case = folder / "code_auth" / "mine.toml"
+    case.parent.mkdir(parents=True)
+    case.write_text(CASE_OF_MINE)
+    path = report_of(capsys, tmp_path, f"{MUTANTS}:Good", "code_auth/mine", "--cases", str(folder))
+
+    again = Ran(capsys, "repro", str(path), "code_auth/mine")
+    case.unlink()
+    case.parent.rmdir()
+    folder.rmdir()
+    gone = Ran(capsys, "repro", str(path), "code_auth/mine")
+
+    assert (again.exit_code, again.err) == (1, "")
+    assert f"  repeat   dsh-conformance {MUTANTS}:Good --cases {folder} code_auth/mine" in again.out
+    assert gone.exit_code == 4
+    assert "if it came with --cases, name it" in gone.err
 
 
 def test_the_emitted_test_of_a_check_in_code_names_it(

@@ -53,6 +53,17 @@ def test_a_report_is_read_back_equal(report: Report, write: Write) -> None:
     assert read_report(write("report.json", report)) == report
 
 
+def test_a_report_from_before_it_named_its_folders_is_read_too(
+    report: Report, write: Write
+) -> None:
+    path = write("report.json", report)
+    data = json.loads(path.read_text())
+    del data["cases"], data["known_failures"]
+    path.write_text(json.dumps(data))
+
+    assert read_report(path) == report
+
+
 def test_a_report_tells_what_the_run_told(run: Run) -> None:
     report = report_of(run)
 
