@@ -121,7 +121,7 @@ def _code_text(code: str, cases: Iterable[Case]) -> str:
 
 def _requirement_head(requirement: Requirement) -> list[str]:
     lines = [
-        f"{requirement.id}  ({requirement.level.upper()}, source {requirement.source})",
+        f"{requirement.id}  ({requirement.level.upper()})",
         "",
         f"  {requirement.statement}",
         f"  Why: {requirement.why}",

@@ -116,7 +116,9 @@ def test_what_a_package_is_called(
     assert names_of(name, tmp_path / folder).package == package
 
 
-@pytest.mark.parametrize("name", ["", "2big", "a b", "é", "a/../b", "a__b", "_", "adapter-", "test"])
+@pytest.mark.parametrize(
+    "name", ["", "2big", "a b", "é", "a/../b", "a__b", "_", "adapter-", "test"]
+)
 def test_a_name_that_no_package_can_have_is_one_line_and_exit_4(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
 ) -> None:
