@@ -26,7 +26,7 @@ from .._payload import DONE, event_payload, has_words_of_an_error, object_of, te
 from .._replay import replay_envelope
 from ._tables import BAD_STOPS, DIALECT_NAME, GOOD_STOPS
 from ._usage import UsageCounter
-from ._wire_blocks import WireBlocks
+from ._wire_blocks import WireBlocks, plain_text
 
 _CUT: Final = "the stream ended without message_stop"
 
@@ -64,6 +64,10 @@ class MessagesTranslator:
         if data[:1] == b"[" and data.strip() == DONE:
             raise ProtocolFault(STREAM_CLOSED, f"{DONE.decode()} came without message_stop")
         payload = event_payload(name, data)
+        if (plain := plain_text(payload)) and (block := self._blocks.text_at(plain[0])):
+            texts: list[Chunk] = []
+            block.add(plain[1], texts)
+            return texts
         if payload is None:
             return ()
         payload = object_of(payload)
