@@ -45,7 +45,8 @@ def _chat(count: int) -> Iterator[bytes]:
             },
         )
 
-    yield chunk({"role": "assistant", "content": ""})
+    # It says something, so that the first chunk of every client comes of the first event.
+    yield chunk({"role": "assistant", "content": "Here"})
     for number in range(count):
         yield chunk({"content": f" word{number % 10}"})
     yield chunk({}, "stop")
