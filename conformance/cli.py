@@ -26,7 +26,7 @@ INTERRUPTED: Final = 2
 USAGE: Final = 4
 
 # A pipe's reader looks for words in lines: no line is cut for it.
-WHERE_THERE_IS_NO_TERMINAL: Final = (10_000, 24)
+WHOLE_LINES: Final = 10_000
 
 
 class _TargetFirst(click.Group):
@@ -69,7 +69,7 @@ def list_command(*, as_json: bool, verbose: bool, cases: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
         return
-    columns, _ = shutil.get_terminal_size(WHERE_THERE_IS_NO_TERMINAL)
+    columns = shutil.get_terminal_size().columns if _in_a_terminal() else WHOLE_LINES
     for line in catalogue_lines(data, columns=columns, every_check=verbose):
         click.echo(line)
 
@@ -89,6 +89,10 @@ def explain_command(*, wanted: str, cases: Path | None) -> None:
 command.add_command(run_command)
 register(command)
 register_tools(command)
+
+
+def _in_a_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

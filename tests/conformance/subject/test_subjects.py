@@ -87,7 +87,7 @@ def test_a_subject_that_breaks_one_promise_fails_for_its_reason(
 
     assert leaving.value.code == 1
     assert "code: expected AUTH, got INVALID_REQUEST" in out
-    assert "checks: 7 passed, 4 failed for the wrong reason" in out
+    assert "checks: 4 failed for the wrong reason, 7 passed" in out
 
 
 def test_the_line_that_repeats_a_check_quotes_the_command(
