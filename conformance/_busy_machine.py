@@ -34,9 +34,9 @@ def was_late(played: Played) -> bool:
     """Whether one of the two sides was held up by so much that it may have cost the verdict.
 
     The caller is: its event loop woke up late. The server is: it read the request late, or not
-    before the call was ended by its time, or it was silent for the idle limit between two sends. Some of it an
-    adapter can bring about as well; all that it gains is another look. A call without an end had
-    many times the limit, and seconds beside.
+    before the call was ended by its time, or it was silent for the idle limit between two sends.
+    Some of it an adapter can bring about as well; all that it gains is another look. A call
+    without an end had many times the limit, and seconds beside.
     """
     if played.seen.ending == "hung":
         return False
