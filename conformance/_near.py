@@ -9,6 +9,8 @@ from typing import Final
 # As in ``difflib``: three letters of five. Where a word is much nearer, the others are noise.
 _LIKENESS: Final = 0.6
 _BEHIND: Final = 0.1
+# A letter or two beside the right ones, in words as long as these are.
+_SLIP: Final = 0.85
 # More would be a list and no hint.
 _MOST: Final = 3
 
@@ -36,6 +38,15 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return ``; did you mean code-auth?``, or an empty string where nothing is near."""
     found = near(word, words)
     return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def slip_of(word: str, words: Iterable[str]) -> str | None:
+    """Return the one of ``words`` that ``word`` is so like that nothing else can be meant."""
+    return next((known for known in near(word, words) if _nearly(word, known)), None)
+
+
+def _nearly(word: str, known: str) -> bool:
+    return _likeness(_plain(word), _plain(known)) >= _SLIP
 
 
 def _likeness(one: str, other: str) -> float:

@@ -79,7 +79,7 @@ def scenario(
                 return calm.run(lambda: check(calm))
             except AdapterRaisedError as raised:
                 return [raised.difference]
-            except BaseExceptionGroup as group:  # raised in a task group of the scenario
+            except BaseExceptionGroup as group:  # why: raised in a task group of the scenario
                 raised_there, others = group.split(AdapterRaisedError)
                 if raised_there is None or others is not None:
                     raise

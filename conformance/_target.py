@@ -8,13 +8,14 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from adapter_sdk import Capability, Declaration
+
+from ._near import slip_of
 
 ENTRY_POINT_GROUP: Final = "dsh.adapters"
 
@@ -27,9 +28,6 @@ TERMINALS: Final = {
     "openai-responses": ("response-completed",),
     "anthropic-messages": ("message-stop",),
 }
-
-# A dialect of one's own may have any name; one so like a known one is a slip of the pen.
-_CLOSE: Final = 0.85
 
 # The kit's own, derived from what an adapter declares.
 _TERMINAL_CAPABILITY: Final = "terminal_{terminal}"
@@ -247,9 +245,9 @@ def _check_dialects(name: str, declaration: Declaration) -> None:
     if isinstance(declaration.dialects, str) or not declaration.dialects:
         raise TargetError(f"{name}: declares dialects {declaration.dialects!r}: a tuple of names")
     for dialect in declaration.dialects:
-        meant = get_close_matches(dialect, TERMINALS, n=1, cutoff=_CLOSE)
-        if dialect not in TERMINALS and meant:
-            raise TargetError(f"{name}: declares dialect {dialect!r}; did you mean {meant[0]!r}?")
+        # One of one's own may have any name; one so like a known one is a slip of the pen.
+        if dialect not in TERMINALS and (meant := slip_of(dialect, TERMINALS)):
+            raise TargetError(f"{name}: declares dialect {dialect!r}; did you mean {meant!r}?")
     if set(declaration.dialects) <= set(TERMINALS):
         known = [word for dialect in declaration.dialects for word in TERMINALS[dialect]]
         if declaration.terminal not in known:

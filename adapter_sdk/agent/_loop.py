@@ -141,7 +141,7 @@ class StepLoop:
                 words.USER_MESSAGE, {"turn": turn, "message": message}, surface_op="append"
             )
             return await self._run_steps(turn, abort)
-        except Exception:  # of the caller's middleware, prompt, tools or log; the turn still ends
+        except Exception:  # why: the caller's middleware, tools or log; the turn still ends
             self._close("fault")
             raise
         except BaseException:  # why: cancelled; synchronous work only, and on it goes

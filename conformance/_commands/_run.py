@@ -6,23 +6,21 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Final, Literal, NoReturn, cast
 
 import click
-from click import Group
 
 from .._case import Case
 from .._case_file import CaseError, cases_in, merged, shipped_cases
 from .._catalogue import load_catalogue
 from .._collector import old_objects_left_alone
-from .._good_streams import GOOD_STREAMS
 from .._known_failures import KnownFailures, KnownFailuresError, read_known_failures
 from .._lanes import Backend, Means
 from .._loopback_only import loopback_only
+from .._near import near
 from .._progress import progress_bar
 from .._repeat import repeat_of
 from .._reports import clean_result
@@ -30,7 +28,7 @@ from .._result import Result, Run, Status
 from .._runner import Planned, Runner
 from .._scenarios import SCENARIOS
 from .._selection import SelectionError, selected
-from .._target import Target, TargetError, load_target, try_factory
+from .._target import TERMINALS, Target, TargetError, load_target, try_factory
 from .._terminal import check_line, findings, headline, requirement_line
 from ._reports import Outputs, Wanted, report_options
 
@@ -107,10 +105,9 @@ def run_command(
             f"dsh-conformance {load_catalogue().edition}  {target}  "
             f"{backend}, {means.client}, seed {seed}"
         )
-        for dialect in judged.declaration.dialects:
-            if dialect not in GOOD_STREAMS and all(c.dialect != dialect for c in runner.cases):
-                known_ones = ", ".join(GOOD_STREAMS)
-                click.echo(f"note: there is no case of dialect {dialect!r}; known: {known_ones}")
+        for dialect in sorted({*judged.declaration.dialects} - {c.dialect for c in runner.cases}):
+            known_ones = ", ".join(sorted(TERMINALS))
+            click.echo(f"note: there is no case of dialect {dialect!r}; known: {known_ones}")
         with progress_bar(len(planned)) as advance:
             printer = _Printer(planned, verbose=verbose, advance=advance)
             run = runner.run(planned, printer.take)
@@ -173,9 +170,8 @@ def _target(name: str, profile: str | None) -> Target:
         with loopback_only():
             try_factory(target)
     except TargetError as error:
-        parent = click.get_current_context().parent
-        commands = parent.command.commands if parent and isinstance(parent.command, Group) else {}
-        meant = get_close_matches(name, commands, n=1)
+        group = click.get_current_context().find_root().command
+        meant = near(name, group.commands) if isinstance(group, click.Group) else []
         hint = f"; did you mean the command {meant[0]}?" if meant else ""
         raise click.ClickException(f"{error}{hint}") from error
     return target

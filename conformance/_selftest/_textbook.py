@@ -148,7 +148,7 @@ class _Call:
         try:
             while not core.out:
                 await self._step()
-        except BaseException:
+        except BaseException:  # why: whatever ends the wait, cancellation too; it goes on
             await self.aclose()
             raise
         if core.finished:

@@ -243,7 +243,7 @@ async def send_by_vendor(
             stream=True,
             stream_cls=None,
         )
-    except Exception:  # two packages, three families of errors, none of which has a fact of its own
+    except Exception:  # why: two packages, three families of errors, without a fact of their own
         if relay.error is not None:
             raise relay.error from None
         if relay.head is None:

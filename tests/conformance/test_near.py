@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance._near import did_you_mean, near
+from conformance._near import did_you_mean, near, slip_of
 
 WORDS = ("code-auth", "code-quota", "retry-after-ms", "retry-after-date", "retry-after-seconds")
 
@@ -35,3 +35,11 @@ def test_the_nearest_words_are_found(word: str, found: list[str]) -> None:
 )
 def test_a_hint_is_said_where_there_is_one(word: str, said: str) -> None:
     assert did_you_mean(word, WORDS) == said
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("code_auth", "code-auth"), ("code-aut", "code-auth"), ("code", None), ("xyzzy", None)],
+)
+def test_a_slip_of_the_pen_is_told_from_a_word_of_ones_own(word: str, meant: str | None) -> None:
+    assert slip_of(word, WORDS) == meant

@@ -47,7 +47,7 @@ def _trying_again(when: Callable[[Any], bool], *, raised: str = "") -> type[Good
                         if again:
                             break
                         yield item
-            except Exception as error:
+            except Exception as error:  # why: of any client; it is known by its name
                 if answered or not raised or raised not in type(error).__name__:
                     raise
                 again = True

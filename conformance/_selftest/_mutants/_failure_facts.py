@@ -129,7 +129,7 @@ class _LosesStatusOfCutBodies(Good):
                 async for item in source:
                     head = item if hasattr(item, "status") else head
                     yield item
-        except Exception:
+        except Exception:  # why: of any client, and raised again
             if head is not None and head.status >= 400:
                 yield dataclasses.replace(head, status=200, headers=())
             raise

@@ -148,7 +148,7 @@ class _CatchesEverything(Good):
                     yield item
         except (Exception, GeneratorExit, asyncio.CancelledError):
             raise
-        except BaseException as error:
+        except BaseException as error:  # why: the fault of this mutant, trio's Cancelled
             raise RuntimeError(f"the transport said: {error}") from error
 
 
