@@ -15,9 +15,10 @@ from ._upstream import UnreachableError, Upstream
 # A server that has announced the end of the connection performs it by then.
 _ANNOUNCED_END_MS: Final = 1000
 
-# A server sends the last chunk along with the end of its content, or in the next write.
+# A server sends the last chunk along with the end of its content, or in the next write, which a
+# busy machine holds up: 50 ms were too few once in some hundred recordings.
 _LAST_CHUNK: Final = b"0\r\n\r\n"
-_LAST_CHUNK_MS: Final = 50
+_LAST_CHUNK_MS: Final = 500
 
 _NOT_HTTP: Final = "400 Bad Request"
 _UNREACHABLE: Final = "502 Bad Gateway"
