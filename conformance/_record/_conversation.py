@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import select
+import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -15,10 +18,9 @@ from ._upstream import UnreachableError, Upstream
 # A server that has announced the end of the connection performs it by then.
 _ANNOUNCED_END_MS: Final = 1000
 
-# A server sends the last chunk along with the end of its content, or in the next write, which a
-# busy machine holds up: 50 ms were too few once in some hundred recordings.
-_LAST_CHUNK: Final = b"0\r\n\r\n"
-_LAST_CHUNK_MS: Final = 500
+# A server ends a chunked body along with its content, or in later writes, of which there can be
+# several (cpp-httplib: the size and the line behind it) and which a busy machine holds up.
+_BODY_END_S: Final = 0.5
 
 _NOT_HTTP: Final = "400 Bad Request"
 _UNREACHABLE: Final = "502 Bad Gateway"
@@ -119,8 +121,8 @@ class Conversation:
             seen.ended("open")
         except EndedError as ended:
             seen.ended(self._ending_of(ended))
-            if seen.ending == "client-close":  # first: told of it, a server may send no more
-                self._take_last_chunk(seen, server)
+            if ended.side is self._client:  # first: told of it, a server may send no more
+                self._take_body_end(seen, server)
             self._pass_on(ended)
         except StoppedError:
             self._last_look(seen, server)
@@ -144,16 +146,24 @@ class Conversation:
             seen.ended("open")
         seen.stopped = seen.ending == "open" and not seen.answer.is_whole
 
-    def _take_last_chunk(self, seen: Watched, server: Side) -> None:
+    def _take_body_end(self, seen: Watched, server: Side) -> None:
         """Keep the end of a body whose client left at the end of its content, as many do."""
+        answer, reads = copy.deepcopy(seen.answer), list[tuple[float, bytes]]()
+        give_up_at = time.monotonic() + _BODY_END_S
         try:
-            if not seen.answer.is_whole and self._readable([server], _LAST_CHUNK_MS):
-                data = server.read()
-                if data == _LAST_CHUNK and seen.answer.feed(data):
-                    seen.received(data)
-                    seen.ended(seen.ending)
+            while not answer.is_whole and (left_s := give_up_at - time.monotonic()) > 0:
+                if self._readable([server], math.ceil(left_s * 1000)) and (data := server.read()):
+                    reads.append((time.monotonic(), data))
+                    if answer.feed(data) < len(data):  # bytes behind the end
+                        return
+                if answer.content_bytes > seen.answer.content_bytes:  # more than the client has
+                    return
         except (EndedError, StoppedError):  # so it was not about to end well
-            pass
+            return
+        if answer.is_whole:
+            seen.answer = answer
+            seen.reads += reads
+            seen.ended(seen.ending)
 
     def _take_request(self, seen: Watched, server: Side) -> None:
         data = self._client.read()

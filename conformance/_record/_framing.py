@@ -39,6 +39,8 @@ class MessageEnd:
         ends_with_connection: Only the end of the connection tells the end of the message.
         trouble: What could not be understood, or empty.
         content: Of a request: its body so far, without the framing.
+        content_bytes: Size of the body so far, without the framing; not counted where only the
+            end of the connection ends it.
     """
 
     def __init__(self, kind: Kind, *, of_head_request: bool = False) -> None:
@@ -57,6 +59,7 @@ class MessageEnd:
         self.ends_with_connection = False
         self.trouble = ""
         self.content = bytearray()
+        self.content_bytes = 0
 
     def feed(self, data: bytes) -> int:
         """Take ``data``; return how many of its bytes belong to this message."""
@@ -140,6 +143,7 @@ class MessageEnd:
     def _taken(self, data: bytes) -> int:
         size = min(self._left, len(data))
         self._left -= size
+        self.content_bytes += size
         if self._kind == "request":
             self.content += data[:size]
         return size

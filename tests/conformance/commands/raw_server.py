@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Sequence
 from threading import Thread
 from typing import Final
+
+from adapter_sdk.testing import Pause
 
 _PATIENCE_S: Final = 10.0
 
@@ -26,11 +29,11 @@ def anonymous_tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 @contextlib.contextmanager
 def raw_server(
-    *answers: Sequence[bytes], tls: ssl.SSLContext | None = None
+    *answers: Sequence[bytes | Pause], tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, list[bytes]]]:
     """Serve one connection for each of ``answers``; yield the base URL and what was asked.
 
-    An answer is sent piece by piece, and FIN behind it.
+    An answer is sent piece by piece, a write each, and FIN behind it.
     """
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -56,13 +59,16 @@ def raw_server(
         assert not thread.is_alive()
 
 
-def _answered(sock: socket.socket, answer: Sequence[bytes]) -> bytes:
+def _answered(sock: socket.socket, answer: Sequence[bytes | Pause]) -> bytes:
     came = b""
     while b"\r\n\r\n" not in came:
         came += sock.recv(1 << 16)
-    for piece in answer:
-        sock.sendall(piece)
-    sock.shutdown(socket.SHUT_WR)
     with contextlib.suppress(OSError):  # gone meanwhile
+        for piece in answer:
+            if isinstance(piece, Pause):
+                time.sleep(piece.seconds)
+            else:
+                sock.sendall(piece)
+        sock.shutdown(socket.SHUT_WR)
         sock.recv(1)
     return came

@@ -13,6 +13,7 @@ from conformance._recording._file import exchange_of
 from conformance._recording._wire import read_answer
 
 from .raw_client import Answered, RawClient, ask, request_bytes
+from .raw_server import raw_server
 from .recording_session import PATIENCE_S, recorder_at
 
 EVENTS = (("content-type", "text/event-stream"), ("x-request-id", "req-1"))
@@ -103,23 +104,50 @@ def test_a_client_that_leaves_a_silent_server_is_told_to_that_server_and_kept(
     assert exchange_of(recording).ending == "hold"
 
 
-@pytest.mark.parametrize("behind", [b"", b"data: more\n\n"], ids=["the-end", "more"])
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+DONE = b"e\r\ndata: [DONE]\n\n\r\n"
+
+BODY_ENDS = {
+    "one-write": ((b"0\r\n\r\n",), True),
+    "two-writes": ((b"0\r\n", b"\r\n"), True),
+    "byte-by-byte": ((b"0", b"\r", b"\n", b"\r", b"\n"), True),
+    "with-a-trailer": ((b"0\r\n", b"x-took: 1\r\n\r\n"), True),
+    "more-content": ((b"1\r\nx\r\n0\r\n\r\n",), False),
+    "more-content-in-writes": ((b"1\r\n", b"x", b"\r\n0\r\n\r\n"), False),
+    "no-end": ((b"0\r\n",), False),
+    "bytes-behind-the-end": ((b"0\r\n\r\nHTTP/1.1 200 OK\r\n",), False),
+}
+
+
+@pytest.mark.parametrize(
+    ("leave", "ending"),
+    [
+        pytest.param(close, "client-close", id="fin"),
+        pytest.param(RawClient.reset, "client-rst", id="rst"),
+    ],
+)
+@pytest.mark.parametrize(("writes", "is_whole"), BODY_ENDS.values(), ids=BODY_ENDS.keys())
 def test_a_client_that_leaves_at_the_end_of_the_content_leaves_a_whole_recording(
-    tmp_path: Path, behind: bytes
+    tmp_path: Path,
+    writes: tuple[bytes, ...],
+    is_whole: bool,
+    leave: Callable[[RawClient], None],
+    ending: str,
 ) -> None:
-    steps = (Send(b"data: [DONE]\n\n"), Pause(0.02), Send(behind))
+    behind = [piece for data in writes for piece in (Pause(0.02), data)]
     with (
-        FaultServer([Exchange(200, EVENTS, steps=steps)]) as server,
-        recorder_at(server.base_url, tmp_path, times=1) as session,
+        raw_server([HEAD, DONE, *behind]) as (base_url, _),
+        recorder_at(base_url, tmp_path, times=1) as session,
     ):
         with RawClient(session.base_url) as client:
             client.send(request_bytes())
-            client.read(until=b"data: [DONE]\n\n\r\n")
+            client.read(until=DONE)
+            leave(client)
         session.wait()
     (recording,) = session.recordings()
 
-    assert (recording.ending, recording.body) == ("client-close", b"data: [DONE]\n\n")
-    assert recording.is_whole is (behind == b"")
+    assert (recording.ending, recording.body) == (ending, b"data: [DONE]\n\n")
+    assert recording.is_whole is is_whole
 
 
 def test_a_recording_that_the_interrupt_cuts_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
