@@ -57,6 +57,12 @@ class HeldBlock:
         else:
             chunks.append(self._delta(self.index, text))
 
+    def more(self, text: str) -> list[Chunk]:
+        """Take more text and return what it becomes."""
+        chunks: list[Chunk] = []
+        self.add(text, chunks)
+        return chunks
+
     def add_name(self, name: str, chunks: list[Chunk]) -> None:
         """Take the name of a tool call that came without one."""
         self.name += name

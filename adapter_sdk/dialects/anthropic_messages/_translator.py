@@ -23,10 +23,11 @@ from ..._codes import EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, UNKNOWN
 from ..._dialect import InBandError, Json, ProtocolFault
 from .._held_blocks import HeldBlocks
 from .._payload import DONE, event_payload, has_words_of_an_error, object_of, text_or_none
+from .._repeated_payload import RepeatedPayload
 from .._replay import replay_envelope
 from ._tables import BAD_STOPS, DIALECT_NAME, GOOD_STOPS
 from ._usage import UsageCounter
-from ._wire_blocks import WireBlocks, plain_text
+from ._wire_blocks import WireBlocks, plain_delta
 
 _CUT: Final = "the stream ended without message_stop"
 
@@ -41,6 +42,7 @@ class MessagesTranslator:
         self._usage = UsageCounter()
         self._held = HeldBlocks()
         self._blocks = WireBlocks(self._held)
+        self._repeated = RepeatedPayload(plain_delta)
         self._response_id = ""
         self._stop_word = ""
         self._readers = {
@@ -61,13 +63,17 @@ class MessagesTranslator:
 
     def event(self, name: str, data: bytes) -> Iterable[Chunk]:
         """Translate one event. Its kind is the payload's ``type``, else its name."""
+        repeated = self._repeated
+        if (text := repeated.text_of(name, data)) and (
+            block := self._blocks.open_at(repeated.meaning)
+        ):
+            return block.more(text)
         if data[:1] == b"[" and data.strip() == DONE:
             raise ProtocolFault(STREAM_CLOSED, f"{DONE.decode()} came without message_stop")
         payload = event_payload(name, data)
-        if (plain := plain_text(payload)) and (block := self._blocks.text_at(plain[0])):
-            texts: list[Chunk] = []
-            block.add(plain[1], texts)
-            return texts
+        if (plain := plain_delta(payload)) and (block := self._blocks.open_at(plain[0])):
+            repeated.learn(name, data, *plain)
+            return block.more(plain[1])
         if payload is None:
             return ()
         payload = object_of(payload)

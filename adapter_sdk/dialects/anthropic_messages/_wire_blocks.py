@@ -16,22 +16,6 @@ from .._held_blocks import HeldBlock, HeldBlocks
 from .._payload import arguments_text, text_or_none
 
 
-def plain_text(payload: Json) -> tuple[Json, str] | None:
-    """Return index and text of a payload that is a delta of text and no more, else None.
-
-    The short way, as of nearly all payloads: what it takes the long way reads as the same.
-    """
-    if type(payload) is not dict or len(payload) != 3:
-        return None
-    try:
-        index, delta, kind = payload["index"], payload["delta"], payload["type"]
-        text = delta["text"]
-        of_text = delta["type"] == "text_delta" and kind == "content_block_delta"
-    except (KeyError, TypeError):  # something else than a delta of text
-        return None
-    return (index, text) if of_text and type(text) is str and text else None
-
-
 class _Delta(NamedTuple):
     kind: str
     field: str
@@ -44,6 +28,31 @@ _DELTAS: Final = {
     "input_json_delta": _Delta("tool_use", "partial_json"),
 }
 _KINDS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+
+
+class Place(NamedTuple):
+    """Where a delta belongs: the block's index on the wire, and the type of the delta."""
+
+    index: Json
+    delta_type: str
+
+
+def plain_delta(payload: Json) -> tuple[Place, str] | None:
+    """Return place and text of a payload that is a delta of characters and no more, else None.
+
+    The short way, as of nearly all payloads: what it takes the long way reads as the same.
+    """
+    if type(payload) is not dict or len(payload) != 3:
+        return None
+    try:
+        index, delta, kind = payload["index"], payload["delta"], payload["type"]
+        delta_type = delta["type"]
+        text = delta[_DELTAS[delta_type].field]
+    except (KeyError, TypeError):  # something else than a delta
+        return None
+    if kind != "content_block_delta" or delta_type == "signature_delta":
+        return None
+    return (Place(index, delta_type), text) if type(text) is str and text else None
 
 
 @dataclass(slots=True)
@@ -121,10 +130,13 @@ class WireBlocks:
         else:
             self._add(block, field, delta.get(field), chunks)
 
-    def text_at(self, index: Json) -> HeldBlock | None:
-        """Return the open text block at ``index`` of the wire, or None."""
+    def open_at(self, place: Place) -> HeldBlock | None:
+        """Return the block at ``place`` that such deltas go on with, or None."""
+        index, delta_type = place
         block = self._by_index.get(index) if type(index) is int else None
-        return None if block is None or block.kind != "text" else block.held
+        if block is None or block.kind != _DELTAS[delta_type].kind:
+            return None
+        return block.held
 
     def stop(self, payload: dict[str, Json], chunks: list[Chunk]) -> None:
         """Take ``content_block_stop``; the block's end is still held back."""

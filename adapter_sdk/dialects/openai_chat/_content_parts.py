@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
 from .._payload import text_or_none
+
+PlainKind: TypeAlias = Literal["text", "reasoning"]
 
 
 @dataclass(slots=True)
@@ -24,25 +26,39 @@ class Delta:
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
 
 
-def plain_text(payload: Json) -> str | None:
-    """Return the text of a payload that says nothing but text, as nearly all do, else None.
+def plain_delta(payload: Json) -> tuple[PlainKind, str] | None:
+    """Return what a payload adds that says one piece of text or reasoning and no more, else None.
 
-    The short way: it takes no payload that the long way would read as anything more.
+    The short way, as of nearly all payloads: it takes none that the long way would read as
+    anything else.
     """
     try:
         (choice,) = payload["choices"]
         delta = choice["delta"]
-        text = delta["content"]
-    except (KeyError, TypeError, ValueError):  # something else than a payload with one text
+        if type(delta) is not dict:
+            return None
+        kind, text = _only_text(delta)
+    except (KeyError, TypeError, ValueError):  # something else than a payload with one delta
         return None
-    if type(text) is not str or (len(delta) != 1 and (len(delta) != 2 or "role" not in delta)):
+    if type(text) is not str or not text:
         return None
     finish = choice.get("finish_reason")
     if (finish is not None and finish != "") or choice.get("index"):
         return None
     if "error" in payload or "x_groq" in payload or payload.get("usage") is not None:
         return None
-    return text
+    return kind, text
+
+
+def _only_text(delta: dict[str, Json]) -> tuple[PlainKind, Json]:
+    fields = len(delta) - ("role" in delta)
+    if fields == 1 and "content" in delta:
+        return "text", delta["content"]
+    field = "reasoning_content" if "reasoning_content" in delta else "reasoning"
+    content = delta.get("content")
+    if fields == 1 + ("content" in delta) and (content is None or content == ""):
+        return "reasoning", delta[field]
+    return "text", None
 
 
 def read_delta(delta: dict[str, Json]) -> Delta:

@@ -26,7 +26,8 @@ from ..._content import ToolCallBlock
 from ..._dialect import InBandError, Json, ProtocolFault
 from .._held_blocks import HeldBlock
 from .._payload import DONE, event_payload, has_words_of_an_error, object_of
-from ._content_parts import Delta, plain_text, read_delta
+from .._repeated_payload import RepeatedPayload
+from ._content_parts import Delta, PlainKind, plain_delta, read_delta
 from ._tables import BAD_FINISHES, GOOD_FINISHES
 from ._tool_calls import Call, ToolCalls
 from ._usage import read_usage
@@ -49,24 +50,26 @@ class ChatTranslator:
         self._terminal = terminal
         self._finish: FinishReason | None = None
         self._refusal: ProtocolFault | None = None
-        self._text: HeldBlock | None = None
-        self._reasoning: HeldBlock | None = None
+        self._held: dict[PlainKind, HeldBlock] = {}
         self._calls = ToolCalls()
         self._block_count = 0
+        self._repeated = RepeatedPayload(plain_delta)
 
     # ---- what the wire says --------------------------------------------------------------
 
     def event(self, name: str, data: bytes) -> list[Chunk]:
         """Translate one event."""
+        repeated = self._repeated
+        if text := repeated.text_of(name, data):
+            return self._held[repeated.meaning].more(text)
         if data[:1] == b"[" and data.strip() == DONE:
             return self._end(f"{DONE.decode()} came without a finish reason")
         payload = event_payload(name, data)
         if payload is None:
             return []
-        if self._text is not None and (text := plain_text(payload)):
-            chunks: list[Chunk] = []
-            self._text.add(text, chunks)
-            return chunks
+        if (plain := plain_delta(payload)) and (block := self._held.get(plain[0])):
+            repeated.learn(name, data, *plain)
+            return block.more(plain[1])
         return self._payload(payload)
 
     def document(self, payload: Json) -> list[Chunk]:
@@ -123,15 +126,17 @@ class ChatTranslator:
         if word is not None and word != "":
             self._take_finish(str(word))
 
+    def _add(self, kind: PlainKind, text: str, chunks: list[Chunk]) -> None:
+        block = self._held.get(kind)
+        if block is None:
+            block = self._held[kind] = HeldBlock(self._open(kind, chunks), kind)
+        block.add(text, chunks)
+
     def _delta(self, delta: Delta, chunks: list[Chunk]) -> None:
         if delta.reasoning:
-            if self._reasoning is None:
-                self._reasoning = HeldBlock(self._open("reasoning", chunks), "reasoning")
-            self._reasoning.add(delta.reasoning, chunks)
+            self._add("reasoning", delta.reasoning, chunks)
         if delta.text:
-            if self._text is None:
-                self._text = HeldBlock(self._open("text", chunks), "text")
-            self._text.add(delta.text, chunks)
+            self._add("text", delta.text, chunks)
         for entry in delta.tool_calls:
             self._tool_call(entry, chunks)
 
@@ -171,8 +176,7 @@ class ChatTranslator:
         if self._block_count == 0 and reason is STOP:
             raise ProtocolFault(EMPTY_RESPONSE, "the provider finished without any content")
         chunks: list[Chunk] = []
-        ended: list[HeldBlock | Call] = list(self._calls.calls)
-        ended += [block for block in (self._text, self._reasoning) if block is not None]
+        ended: list[HeldBlock | Call] = [*self._calls.calls, *self._held.values()]
         for block in sorted(ended, key=_place):
             if isinstance(block, HeldBlock):
                 block.end(chunks)

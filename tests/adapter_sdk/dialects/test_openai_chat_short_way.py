@@ -1,4 +1,4 @@
-"""The short way for payloads that are text alone says what the long way says."""
+"""The short ways for payloads that are text alone say what the long way says."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import Any, Final
 import pytest
 
 from adapter_sdk.dialects import OpenAIChat
+from adapter_sdk.dialects._payload import event_payload
 from adapter_sdk.dialects.openai_chat import _translator
-from adapter_sdk.dialects.openai_chat._content_parts import plain_text
+from adapter_sdk.dialects.openai_chat._content_parts import plain_delta
 
 from .playing import Bad, Good, chunks_of, seen, sse
 
 DONE: Final = b"data: [DONE]\n\n"
-FIRST: Final = {"choices": [{"index": 0, "delta": {"content": "first"}}]}
+FIRST: Final = {"choices": [{"index": 0, "delta": {"content": "first", "reasoning": "hm"}}]}
 LAST: Final = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
 def text(content: Any = "more", **beside: Any) -> dict[str, Any]:
     return {"index": 0, "delta": {"content": content, **beside}, "finish_reason": None}
+
+
+def thought(field: str, **beside: Any) -> dict[str, Any]:
+    return {"index": 0, "delta": {field: "why", **beside}, "finish_reason": None}
 
 
 # What stands between a first text and the finish; and whether it can go the short way.
@@ -30,7 +35,31 @@ BETWEEN: Final[dict[str, tuple[Any, bool]]] = {
     "other-keys": ({"choices": [{**text(), "logprobs": None}], "id": "x", "model": "m"}, True),
     "no-index": ({"choices": [{"delta": {"content": "more"}}]}, True),
     "surrogate-half": ({"choices": [text("\ud83d")]}, True),
-    "empty-text": ({"choices": [text("")]}, True),
+    "empty-text": ({"choices": [text("")]}, False),
+    "reasoning": ({"choices": [thought("reasoning_content")]}, True),
+    "reasoning-by-its-other-name": ({"choices": [thought("reasoning")]}, True),
+    "reasoning-and-role": ({"choices": [thought("reasoning", role="assistant")]}, True),
+    "reasoning-and-null-text": ({"choices": [thought("reasoning", content=None)]}, True),
+    "reasoning-and-empty-text": (
+        {"choices": [thought("reasoning", content="", role="assistant")]},
+        True,
+    ),
+    "reasoning-under-both-names": (
+        {"choices": [thought("reasoning", reasoning_content="why")]},
+        False,
+    ),
+    "reasoning-and-its-details": (
+        {"choices": [thought("reasoning", reasoning_details=[{"text": "why"}])]},
+        False,
+    ),
+    "reasoning-and-no-text-at-all": ({"choices": [thought("reasoning", content=False)]}, False),
+    "reasoning-and-parts": ({"choices": [thought("reasoning", content=[])]}, False),
+    "null-reasoning": ({"choices": [{"delta": {"reasoning": None}}]}, False),
+    "empty-reasoning": ({"choices": [{"delta": {"reasoning": ""}}]}, False),
+    "number-for-reasoning": ({"choices": [{"delta": {"reasoning": 7}}]}, False),
+    "reasoning-and-usage": ({"choices": [thought("reasoning")], "usage": {}}, False),
+    "role-alone": ({"choices": [{"delta": {"role": "assistant"}}]}, False),
+    "refusal-alone": ({"choices": [{"delta": {"refusal": "no"}}]}, False),
     "second-choice": ({"choices": [{**text(), "index": 1}]}, False),
     "two-choices": ({"choices": [text("a"), {**text("b"), "index": 1}]}, False),
     "no-choices": ({"choices": []}, False),
@@ -67,7 +96,38 @@ def test_both_ways_say_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     body = sse(FIRST, between, LAST) + DONE
     dialect = OpenAIChat(terminal="done-sentinel")
     by_the_short_way = chunks_of(dialect, body)
-    monkeypatch.setattr(_translator, "plain_text", lambda payload: None)
+    monkeypatch.setattr(_translator, "plain_delta", lambda payload: None)
     assert by_the_short_way == chunks_of(dialect, body)
     assert isinstance(seen(by_the_short_way), (Good, Bad))
-    assert (plain_text(between) is not None) is is_plain
+    assert (plain_delta(between) is not None) is is_plain
+
+
+def alike(text: str) -> dict[str, Any]:
+    return {"id": "x", "choices": [{"index": 0, "delta": {"content": text}}], "usage": None}
+
+
+def also_alike(text: str) -> dict[str, Any]:
+    delta = {"content": None, "reasoning_content": text}
+    return {"id": "x", "choices": [{"index": 0, "delta": delta}]}
+
+
+def test_of_payloads_that_are_alike_only_the_texts_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[bytes] = []
+
+    def counted(name: str, data: bytes) -> Any:
+        parsed.append(data)
+        return event_payload(name, data)
+
+    monkeypatch.setattr(_translator, "event_payload", counted)
+    texts = [f"word {number}\n" for number in range(20)]
+    body = sse(
+        *map(alike, ["a", "b", "c", *texts]), *map(also_alike, ["d", "e", "f", *texts]), LAST
+    )
+    said = seen(chunks_of(OpenAIChat(terminal="done-sentinel"), body + DONE))
+
+    whole = "".join(texts)
+    assert said == Good(text=f"abc{whole}", reasoning=(f"def{whole}",))
+    # The first opens the block, the next two are compared; of each kind. Then the finish.
+    assert len(parsed) == 3 + 3 + 1
