@@ -21,7 +21,7 @@ from ._credential import Credential, CredentialSource
 from ._declaration import Capability, Declaration
 from ._dialect import Dialect, Json
 from ._failure import LlmFailure, local_error
-from ._http import ResponseHead, WireRequest, exchange, new_client
+from ._http import HttpExchange, ResponseHead, Source, WireRequest, new_client
 from ._json_bytes import json_bytes
 from ._limits import (
     DEFAULT_IDLE_TIMEOUT_S,
@@ -268,17 +268,15 @@ class BaseAdapter:
             refine=self.refine_failure,
         )
 
-    def exchange(
-        self, request: LlmRequest
-    ) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
+    def exchange(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
         """Yield the request that goes out, the response's head, then its bytes."""
 
         async def resolve() -> tuple[WireRequest, HttpClient]:
             return await self.wire_request(request), self._opened()
 
-        return exchange(resolve, connect_timeout=self.connect_timeout)
+        return HttpExchange(resolve, connect_timeout=self.connect_timeout)
 
-    def send(self, wire: WireRequest) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
+    async def send(self, wire: WireRequest) -> AsyncGenerator[ResponseHead | bytes, None]:
         """Send one request as it stands; yield its head, then its undecoded bytes.
 
         For an ``exchange`` of your own, for example over a vendor's package. Nothing is sent
@@ -288,7 +286,13 @@ class BaseAdapter:
         async def resolve() -> tuple[WireRequest, HttpClient]:
             return wire, self._opened()
 
-        return exchange(resolve, connect_timeout=self.connect_timeout, announce=False)
+        sent = HttpExchange(resolve, connect_timeout=self.connect_timeout)
+        try:
+            async for item in sent:
+                if not isinstance(item, WireRequest):
+                    yield item
+        finally:
+            await sent.aclose()
 
     def _opened(self) -> HttpClient:
         self.open()

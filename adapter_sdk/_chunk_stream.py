@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
@@ -13,7 +12,7 @@ from ._chunks import Chunk
 from ._clock import Clock, running_clock
 from ._codes import TIMEOUT
 from ._failure import LlmError
-from ._http import ResponseHead, WireRequest, describe_exception, shown_chain
+from ._http import ResponseHead, Source, WireRequest, describe_exception, shown_chain
 from ._reader import Aborted, Interrupted, Reader
 from ._watchdog import Deadline, Expiry
 
@@ -46,9 +45,7 @@ class Exchanging(Protocol):
         """Return the state of a new call."""
         ...
 
-    def exchange(
-        self, request: LlmRequest
-    ) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
+    def exchange(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
         """Yield the request that goes out, the response's head, then its bytes."""
         ...
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 import anyio
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     HttpClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
 
+
+T_co = TypeVar("T_co", covariant=True)
 
 _ONE_AT_A_TIME: Final = threading.Lock()
 
@@ -101,45 +103,89 @@ def _parsed_url(url_class: Callable[[str], Any], url: str) -> Any:
     return url_class(url)
 
 
-async def exchange(
-    resolve: Callable[[], Awaitable[tuple[WireRequest, HttpClient]]],
-    *,
-    connect_timeout: float | None,
-    announce: bool = True,
-) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
-    """Yield the request that goes out (``announce``), the response's head, its undecoded bytes.
+class Source(Protocol[T_co]):
+    """What is read to its end or closed: an asynchronous generator, or what acts like one."""
 
-    The request is sent once. The response is closed when the generator ends or is closed.
-    Redirects are not followed, the client's own limits are switched off, its credentials are
-    not used. One generator for all of it: each more costs its share of every read.
+    def __aiter__(self) -> AsyncIterator[T_co]:
+        """Return itself."""
+        ...
+
+    def __anext__(self) -> Awaitable[T_co]:
+        """Return the next item."""
+        ...
+
+    async def aclose(self) -> None:
+        """End it; again is nothing."""
+        ...
+
+
+class HttpExchange:
+    """Yields the request that goes out, the response's head, its undecoded bytes.
+
+    The request is sent once. Redirects are not followed, the client's own limits are switched
+    off, its credentials are not used. Close it, also after its end: that closes the response.
+
+    No generator: one more around the client's own would cost its share of every read.
     """
-    request, client = await resolve()
-    if announce:
-        yield request
-    anything: Any = client  # two packages, one interface
-    url_class: Any = type(getattr(anything, "base_url", ""))
-    sent = anything.build_request(
-        request.method,
-        _parsed_url(url_class, request.url),
-        headers=dict(request.headers),
-        content=request.body,
-        timeout=(connect_timeout, None, None, None),  # connect, read, write, pool
-    )
-    response = await anything.send(sent, stream=True, auth=None, follow_redirects=False)
-    # Not through ``aiter_raw``, which costs a tenth more and adds nothing to it here. A mocked
-    # transport may answer with a body that is read already: its stream gives it once more.
-    raw: AsyncIterator[bytes] = aiter(response.stream)
-    try:
-        yield ResponseHead(
+
+    __slots__ = ("_client", "_connect_timeout", "_following", "_raw", "_resolve", "_response")
+
+    def __init__(
+        self,
+        resolve: Callable[[], Awaitable[tuple[WireRequest, HttpClient]]],
+        *,
+        connect_timeout: float | None,
+    ) -> None:
+        self._resolve = resolve
+        self._connect_timeout = connect_timeout
+        self._client: Any = None  # two packages, one interface
+        self._response: Any = None
+        self._raw: AsyncIterator[bytes]
+        self._following: Callable[[], Awaitable[WireRequest | ResponseHead | bytes]]
+        self._following = self._request
+
+    def __aiter__(self) -> Self:
+        return self
+
+    def __anext__(self) -> Awaitable[WireRequest | ResponseHead | bytes]:
+        return self._following()
+
+    async def _request(self) -> WireRequest:
+        request, self._client = await self._resolve()
+        self._following = functools.partial(self._head, request)
+        return request
+
+    async def _head(self, request: WireRequest) -> ResponseHead:
+        url_class: Any = type(getattr(self._client, "base_url", ""))
+        sent = self._client.build_request(
+            request.method,
+            _parsed_url(url_class, request.url),
+            headers=dict(request.headers),
+            content=request.body,
+            timeout=(self._connect_timeout, None, None, None),  # connect, read, write, pool
+        )
+        response = await self._client.send(sent, stream=True, auth=None, follow_redirects=False)
+        # Not through ``aiter_raw``, which costs a tenth more and adds nothing to it here. A
+        # mocked transport may answer with a body that is read already: its stream gives it once
+        # more.
+        self._response, self._raw = response, aiter(response.stream)
+        self._following = self._raw.__anext__
+        return ResponseHead(
             response.status_code,
             [(_latin(name), _latin(value)) for name, value in response.headers.raw],
         )
-        async for data in raw:
-            yield data
-    finally:
-        with anyio.move_on_after(CLOSING_S, shield=True):
-            await response.aclose()
-            await _run_out(raw)
+
+    async def aclose(self) -> None:
+        """Close the response; nothing comes any more."""
+        response, self._response, self._following = self._response, None, _nothing_more
+        if response is not None:
+            with anyio.move_on_after(CLOSING_S, shield=True):
+                await response.aclose()
+                await _run_out(self._raw)
+
+
+async def _nothing_more() -> bytes:
+    raise StopAsyncIteration
 
 
 async def _run_out(raw: AsyncIterator[bytes]) -> None:

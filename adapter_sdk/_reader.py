@@ -8,7 +8,7 @@ The reader goes at most a few reads ahead of its consumer.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -16,6 +16,7 @@ import anyio
 
 from ._abort import AbortSignal
 from ._clock import Clock
+from ._http import Source
 from ._limits import CLOSING_S
 from ._tasks import OwnTask, new_wakeup, spawn
 from ._watchdog import Deadline, Expiry, IdleWatchdog
@@ -62,8 +63,10 @@ class _Mailbox(Generic[T]):
         self.closed = anyio.Event()
         self.arrival = new_wakeup()
         self.room = new_wakeup()
+        # What ends with the call: limits that run, the task. Called once, in the loop.
+        self.stops: list[Callable[[], None]] = []
 
-    async def fill(self, source: AsyncGenerator[T, None]) -> None:
+    async def fill(self, source: Source[T]) -> None:
         """The reading task: everything that ends the source is kept for the consumer."""
         try:
             items, wake = self.items, self.arrival.wake
@@ -86,6 +89,15 @@ class _Mailbox(Generic[T]):
                 await source.aclose()
             except BaseException as error:  # noqa: BLE001 - why: the first cause is kept
                 self.end = error if self.end is None else self.end
+
+    def stop(self) -> None:
+        # Once only: a second cancellation would break off the closing that the first began.
+        if self.stopping:
+            return
+        self.stopping = True
+        stops, self.stops = self.stops, []
+        for stop in stops:
+            stop()
 
     def ended(self) -> None:
         if self.end is None:  # cancelled before it ran
@@ -128,7 +140,7 @@ class Reader(Generic[T]):
 
     def __init__(
         self,
-        source: AsyncGenerator[T, None],
+        source: Source[T],
         *,
         idle_timeout: float,
         progress_timeout: float | None,
@@ -145,12 +157,12 @@ class Reader(Generic[T]):
             clock=clock,
         )
         self.pulse = self._watchdog.pulse
-        self._forget_abort: Callable[[], None] | None = None
+        box.stops.append(self._watchdog.close)
         if abort is not None:
             signal = abort
-            self._forget_abort = abort.on_abort(lambda: box.abort(signal.reason or "aborted"))
-        self._deadlines: list[Deadline] = []
-        self._task = spawn(lambda: box.fill(source), on_done=box.ended)
+            box.stops.append(abort.on_abort(lambda: box.abort(signal.reason or "aborted")))
+        self._task = task = spawn(lambda: box.fill(source), on_done=box.ended)
+        box.stops.append(task.cancel)
 
     @property
     def cause(self) -> Expiry | Aborted | None:
@@ -160,7 +172,7 @@ class Reader(Generic[T]):
     def deadline(self, seconds: float) -> Deadline:
         """Return a one-shot limit on this reader; close it once it is met."""
         limit = Deadline(seconds, on_expired=self._box.expire, clock=self._box.clock)
-        self._deadlines.append(limit)
+        self._box.stops.append(limit.close)
         return limit
 
     def ready(self) -> list[T]:
@@ -201,27 +213,15 @@ class Reader(Generic[T]):
             finally:
                 self._watchdog.disarm()
 
-    def _stop(self) -> None:
-        # Once only: a second cancellation would break off the closing that the first began.
-        box = self._box
-        if box.stopping:
-            return
-        box.stopping = True
-        self._watchdog.close()
-        for deadline in self._deadlines:
-            deadline.close()
-        if self._forget_abort is not None:
-            self._forget_abort()
-        if self._task is not None and not box.closed.is_set():
-            self._task.cancel()
-
     async def aclose(self) -> None:
         """Close the source; returns when it has closed, or without it after ``CLOSING_S``."""
-        self._stop()
+        self._box.stop()
         if not self._box.closed.is_set():
             with anyio.move_on_after(CLOSING_S, shield=True):
                 await self._box.closed.wait()
 
     def __del__(self) -> None:
-        if getattr(self, "_task", None) is not None:
-            self._stop()
+        # From the garbage collector, so in any thread and at any point of the loop's own work,
+        # where neither loop can be told to cancel something: it is told to do so later.
+        if self._task is not None and not self._box.stopping:
+            self._task.call_soon(self._box.stop)

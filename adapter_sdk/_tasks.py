@@ -39,7 +39,14 @@ class OwnTask(Protocol):
     """A task that nobody waits for unless they choose to."""
 
     def cancel(self) -> None:
-        """Ask it to end; safe from any thread, also after the loop has gone."""
+        """Ask it to end; only in its loop. Harmless once it has ended."""
+        ...
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` called in its loop, soon; nothing happens once the loop has gone.
+
+        Safe from any thread and from the garbage collector.
+        """
         ...
 
 
@@ -57,8 +64,9 @@ class _AsyncioWakeup:
         return self._future
 
     def wake(self) -> None:
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
+        future, self._future = self._future, None
+        if future is not None and not future.done():  # done: its waiter was cancelled
+            future.set_result(None)
 
 
 class _TrioWakeup:
@@ -90,7 +98,6 @@ class _AsyncioTask:
     def __init__(self, run: Run, on_done: Callable[[], None]) -> None:
         import asyncio
 
-        self._get_running_loop = asyncio.get_running_loop
         self._loop = asyncio.get_running_loop()
         self._scope = scope = anyio.CancelScope()
 
@@ -105,16 +112,12 @@ class _AsyncioTask:
     def cancel(self) -> None:
         # Through a scope, never ``Task.cancel``: clients shield their closing with anyio, which
         # a native cancellation passes through. It would leave the pool's slot taken for good.
-        if self._loop.is_closed() or self._task.done():
-            return
-        try:
-            running = self._get_running_loop()
-        except RuntimeError:  # the garbage collector runs anywhere, also outside a loop
-            running = None
-        if running is self._loop:
+        if not self._task.done():
             self._scope.cancel()
-        else:
-            self._loop.call_soon_threadsafe(self._scope.cancel)
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # closed
+            self._loop.call_soon_threadsafe(callback)
 
 
 class _TrioTask:
@@ -136,12 +139,11 @@ class _TrioTask:
         trio.lowlevel.spawn_system_task(main, context=contextvars.copy_context())
 
     def cancel(self) -> None:
-        if in_trio() and self._trio.lowlevel.current_trio_token() is self._token:
-            self._scope.cancel()
-            return
-        # Where the loop has gone, so has every task with it.
+        self._scope.cancel()
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
         with contextlib.suppress(self._trio.RunFinishedError):
-            self._token.run_sync_soon(self._scope.cancel)
+            self._token.run_sync_soon(callback)
 
 
 def new_wakeup() -> Wakeup:

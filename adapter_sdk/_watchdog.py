@@ -45,13 +45,14 @@ class IdleWatchdog:
 
     __slots__ = (
         "_armed",
+        "_armed_at",
         "_call_at",
-        "_idle_from",
+        "_idle_from_s",
         "_now",
         "_on_expired",
-        "_paused_at",
-        "_progress_from",
+        "_progress_from_s",
         "_timer",
+        "_waited_s",
         "expired",
         "idle_timeout",
         "progress_timeout",
@@ -72,29 +73,33 @@ class IdleWatchdog:
         self._now = clock.monotonic
         self._call_at = clock.call_at
         self._on_expired = on_expired
-        self._armed = False
         self._timer: Timer | None = None
-        self._paused_at = self._idle_from = self._progress_from = self._now()
+        # Both clocks are marks on a third one, that of all waits: a pause moves none of them.
+        self._waited_s = self._idle_from_s = self._progress_from_s = 0.0
+        self._armed = False
+        self._armed_at = 0.0
 
     def arm(self) -> None:
         """A wait begins: the clocks go on from where they stood."""
-        pause = self._now() - self._paused_at
-        self._idle_from += pause
-        self._progress_from += pause
+        self._armed_at = self._now()
         self._armed = True
         if self._timer is None:
             self._timer = self._call_at(self._due().at, self._wake)
 
     def disarm(self) -> None:
         """The wait is over: the clocks stand still."""
-        self._paused_at = self._now()
-        self._armed = False
+        if self._armed:
+            self._waited_s += self._now() - self._armed_at
+            self._armed = False
 
     def pulse(self, *, progress: bool = False) -> None:
         """Note activity: an event or a comment, or ``progress``: text, reasoning, arguments."""
-        self._idle_from = self._now() if self._armed else self._paused_at
+        waited_s = self._waited_s
+        if self._armed:
+            waited_s += self._now() - self._armed_at
+        self._idle_from_s = waited_s
         if progress:
-            self._progress_from = self._idle_from
+            self._progress_from_s = waited_s
 
     def close(self) -> None:
         """Stop for good; nothing is called any more."""
@@ -104,10 +109,12 @@ class IdleWatchdog:
             self._timer = None
 
     def _due(self) -> Expiry:
-        idle = Expiry("idle", self.idle_timeout, self._idle_from + self.idle_timeout)
+        """Return what runs out first if the wait goes on."""
+        origin = self._armed_at - self._waited_s
+        idle = Expiry("idle", self.idle_timeout, origin + self._idle_from_s + self.idle_timeout)
         if self.progress_timeout is None:
             return idle
-        due = self._progress_from + self.progress_timeout
+        due = origin + self._progress_from_s + self.progress_timeout
         return idle if idle.at <= due else Expiry("progress", self.progress_timeout, due)
 
     def _wake(self) -> None:

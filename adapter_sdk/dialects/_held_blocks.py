@@ -58,7 +58,10 @@ class HeldBlock:
             chunks.append(self._delta(self.index, text))
 
     def more(self, text: str) -> list[Chunk]:
-        """Take more text and return what it becomes."""
+        """Take more text and return what it becomes: ``add``, without a list that is there."""
+        if self._delta is not None and text.isascii() and not self._joiner.held:
+            self._written.add(text)
+            return [self._delta(self.index, text)] if text else []
         chunks: list[Chunk] = []
         self.add(text, chunks)
         return chunks

@@ -45,7 +45,16 @@ class RepeatedPayload(Generic[M]):
         meaning: What ``read`` said of the last payload whose text was found.
     """
 
-    __slots__ = ("_before", "_behind", "_closing", "_example", "_name", "_read", "meaning")
+    __slots__ = (
+        "_before",
+        "_behind",
+        "_closing",
+        "_example",
+        "_name",
+        "_read",
+        "_text_at",
+        "meaning",
+    )
 
     meaning: M
 
@@ -53,17 +62,17 @@ class RepeatedPayload(Generic[M]):
         self._read = read
         self._name: str | None = None  # of the events; None while nothing is known
         self._before = b""  # up to the quotation mark that opens the text
+        self._text_at = 0  # where the text begins, quotation mark included
         self._behind = ""  # from behind the one that closes it
         self._closing = ""  # that without spaces, where it is brackets and nothing else
         self._example: _Example | None = None
 
     def text_of(self, name: str, data: bytes) -> str | None:
         """Return the text of an event's data, or None where it must be parsed."""
-        before = self._before
-        if name != self._name or not data.startswith(before):
+        if name != self._name or not data.startswith(self._before):
             return None
         try:
-            rest = data[len(before) - 1 :].decode()
+            rest = data[self._text_at :].decode()
             text: str
             text, end = _value_at(rest)
         except ValueError:  # no UTF-8, no JSON
@@ -91,7 +100,7 @@ class RepeatedPayload(Generic[M]):
                 self._name = None
 
     def _take(self, name: str, before: bytes, behind: bytes) -> None:
-        self._name, self._before = name, before
+        self._name, self._before, self._text_at = name, before, len(before) - 1
         self._behind = behind.decode("utf-8", "replace")
         closing = self._behind.replace(" ", "")
         self._closing = "" if closing.strip("}]") else closing

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
@@ -15,11 +16,11 @@ import pytest
 import trio
 
 from adapter_sdk._http import (
+    HttpExchange,
     ResponseHead,
     WireRequest,
     _tls_context,
     describe_exception,
-    exchange,
     new_client,
 )
 from adapter_sdk.testing import Exchange, Send, scripted_client
@@ -41,6 +42,16 @@ def sending(client: Any) -> Callable[[], Awaitable[tuple[WireRequest, Any]]]:
         return REQUEST, client
 
     return resolve
+
+
+async def exchanged(
+    client: Any, *, connect_timeout: float | None = None
+) -> AsyncIterator[WireRequest | ResponseHead | bytes]:
+    async with contextlib.aclosing(
+        HttpExchange(sending(client), connect_timeout=connect_timeout)
+    ) as source:
+        async for item in source:
+            yield item
 
 
 CODE_OF_CLIENT_EXCEPTION = {
@@ -238,7 +249,7 @@ def test_header_lines_are_found_in_any_case_and_in_order() -> None:
 @pytest.mark.anyio
 async def test_one_request_goes_out_as_it_is(library: ModuleType) -> None:
     scripted = scripted_client([Exchange(200, body=b"hello")], library=library)
-    items = [item async for item in exchange(sending(scripted.client), connect_timeout=7.0)]
+    items = [item async for item in exchanged(scripted.client, connect_timeout=7.0)]
     (sent,) = scripted.requests
     assert (sent.method, str(sent.url), sent.content) == ("POST", REQUEST.url, b'{"a":1}')
     assert {name: sent.headers[name] for name in REQUEST.headers} == REQUEST.headers
@@ -267,7 +278,7 @@ async def test_the_head_keeps_every_line_and_the_body_its_bytes(library: ModuleT
         steps=(Send(b"not "), Send(b"gzip")),
     )
     scripted = scripted_client([answer], library=library)
-    items = [item async for item in exchange(sending(scripted.client), connect_timeout=None)]
+    items = [item async for item in exchanged(scripted.client)]
     sent, head, *body = items
     assert sent == REQUEST
     assert isinstance(head, ResponseHead)
@@ -296,7 +307,7 @@ async def test_what_an_injected_client_would_do_by_itself_is_off(library: Module
         auth=("user", "password"),
         timeout=0.001,
     ) as client:
-        items = [item async for item in exchange(sending(client), connect_timeout=None)]
+        items = [item async for item in exchanged(client)]
     assert [getattr(item, "status", item) for item in items if item] == [REQUEST, 307]
     (sent,) = seen
     assert sent.headers["authorization"] == "Bearer sk-1"
@@ -307,11 +318,26 @@ async def test_what_an_injected_client_would_do_by_itself_is_off(library: Module
 @pytest.mark.anyio
 async def test_leaving_the_exchange_closes_the_response(library: ModuleType) -> None:
     scripted = scripted_client([Exchange(200, steps=(Send(b"a"),), ending="hold")], library=library)
-    source = exchange(sending(scripted.client), connect_timeout=None)
+    source = HttpExchange(sending(scripted.client), connect_timeout=None)
     assert [await anext(source), await anext(source)] == [REQUEST, ResponseHead(200, [])]
     opened = scripted.open_responses
     await source.aclose()
     assert (opened, scripted.open_responses) == (1, 0)
+    await source.aclose()
+    assert [item async for item in source] == []
+    await scripted.client.aclose()
+
+
+@both_libraries
+@pytest.mark.anyio
+async def test_an_exchange_that_is_closed_before_it_began_sends_nothing(
+    library: ModuleType,
+) -> None:
+    scripted = scripted_client([Exchange(200)], library=library)
+    source = HttpExchange(sending(scripted.client), connect_timeout=None)
+    await source.aclose()
+    assert [item async for item in source] == []
+    assert scripted.requests == []
     await scripted.client.aclose()
 
 
@@ -321,7 +347,7 @@ async def test_a_mocked_answer_that_is_read_already_is_read_again(library: Modul
     async with library.AsyncClient(
         transport=library.MockTransport(lambda _: library.Response(200, content=b"hello"))
     ) as client:
-        items = [item async for item in exchange(sending(client), connect_timeout=None)]
+        items = [item async for item in exchanged(client)]
     assert [getattr(item, "status", item) for item in items] == [REQUEST, 200, b"hello"]
 
 
@@ -359,6 +385,6 @@ async def test_the_adapters_own_client_remembers_no_cookies() -> None:
         vars(client)["_transport"] = httpx.MockTransport(answer)
         vars(client)["_mounts"] = {}
         for _ in range(2):
-            async for _item in exchange(sending(client), connect_timeout=None):
+            async for _item in exchanged(client):
                 pass
     assert seen == [None, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -84,18 +85,25 @@ def test_a_task_that_is_cancelled_before_it_began_tells_too(backend: Backend) ->
 
 
 @pytest.mark.anyio
-async def test_a_task_can_be_cancelled_from_another_thread() -> None:
+async def test_another_thread_has_a_task_cancelled_in_its_own() -> None:
     ended = Ended()
     task = spawn(ended.wait_for_ever, on_done=ended)
+    threads: list[threading.Thread] = []
+
+    def cancel() -> None:
+        threads.append(threading.current_thread())
+        task.cancel()
+
     await anyio.lowlevel.checkpoint()
-    await anyio.to_thread.run_sync(task.cancel)
+    await anyio.to_thread.run_sync(task.call_soon, cancel)
     with anyio.fail_after(5):
         await ended.event.wait()
     assert ended.seen == ["began", "cancelled", "done"]
+    assert threads == [threading.current_thread()]
 
 
 @both_backends
-def test_cancelling_after_the_loop_has_gone_does_nothing(backend: Backend) -> None:
+def test_nothing_is_called_after_the_loop_has_gone(backend: Backend) -> None:
     tasks: list[OwnTask] = []
     seen: list[str] = []
 
@@ -107,7 +115,7 @@ def test_cancelling_after_the_loop_has_gone_does_nothing(backend: Backend) -> No
 
     run_virtual(backend, run)
     before = list(seen)
-    tasks[0].cancel()
+    tasks[0].call_soon(lambda: seen.append("called"))
     assert seen == before
 
 

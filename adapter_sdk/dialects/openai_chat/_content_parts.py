@@ -35,7 +35,7 @@ def plain_delta(payload: Json) -> tuple[PlainKind, str] | None:
     try:
         (choice,) = payload["choices"]
         delta = choice["delta"]
-        if type(delta) is not dict:
+        if type(delta) is not dict or "tool_calls" in delta:
             return None
         kind, text = _only_text(delta)
     except (KeyError, TypeError, ValueError):  # something else than a payload with one delta

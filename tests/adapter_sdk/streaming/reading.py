@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from adapter_sdk import AbortSignal
-from adapter_sdk._clock import running_clock
+from adapter_sdk._clock import Clock, running_clock
 from adapter_sdk._reader import Interrupted, Reader
 from adapter_sdk.testing import run_virtual
 
@@ -47,9 +47,14 @@ def reading(
     idle: float = IDLE_S,
     progress: float | None = None,
     abort: AbortSignal | None = None,
+    clock: Clock | None = None,
 ) -> Reader[str]:
     return Reader(
-        source, idle_timeout=idle, progress_timeout=progress, abort=abort, clock=running_clock()
+        source,
+        idle_timeout=idle,
+        progress_timeout=progress,
+        abort=abort,
+        clock=clock or running_clock(),
     )
 
 

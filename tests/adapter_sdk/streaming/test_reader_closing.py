@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 
 import anyio
 import anyio.lowlevel
 
 from adapter_sdk import AbortSignal
+from adapter_sdk._clock import Timer, running_clock
 from adapter_sdk._limits import CLOSING_S
 
 from .lanes import Backend, both_backends
@@ -153,3 +156,60 @@ def test_a_reader_that_is_dropped_is_collected_and_its_source_closed(backend: Ba
             gc.enable()
 
     assert run(backend, test) == (True, True)
+
+
+class WatchedClock:
+    """The loop's clock; notes which thread takes its timers back."""
+
+    def __init__(self) -> None:
+        self._clock = running_clock()
+        self.monotonic, self.utc_now = self._clock.monotonic, self._clock.utc_now
+        self.cancelled_by: list[threading.Thread] = []
+
+    def call_at(self, when: float, callback: Callable[[], None]) -> Timer:
+        return WatchedTimer(self._clock.call_at(when, callback), self.cancelled_by)
+
+
+@dataclass
+class WatchedTimer:
+    timer: Timer
+    cancelled_by: list[threading.Thread]
+
+    def cancel(self) -> None:
+        self.cancelled_by.append(threading.current_thread())
+        self.timer.cancel()
+
+
+@both_backends
+def test_a_reader_that_another_thread_drops_is_closed_in_its_loop(backend: Backend) -> None:
+    async def test() -> tuple[bool, set[threading.Thread]]:
+        source = Source(("a", 99))
+        clock = WatchedClock()
+        kept = [reading(source.run(), clock=clock)]
+        await kept[0].next()
+        kept[0].deadline(500)
+        with anyio.move_on_after(1):  # the clocks run
+            await kept[0].next()
+        thread = threading.Thread(target=kept.clear)  # as the garbage collector may
+        thread.start()
+        thread.join()
+        assert clock.cancelled_by == []
+        await settle()
+        return source.closed.is_set(), set(clock.cancelled_by)
+
+    assert run(backend, test) == (True, {threading.current_thread()})
+
+
+@both_backends
+def test_a_reader_that_outlives_its_loop_is_dropped_in_silence(backend: Backend) -> None:
+    signal = AbortSignal()
+    kept = []
+
+    async def test() -> None:
+        reader = reading(Source(("a", 99)).run(), abort=signal)
+        kept.append(reader)
+        await reader.next()
+
+    run(backend, test)
+    kept.clear()
+    signal.abort("nobody listens any more")
