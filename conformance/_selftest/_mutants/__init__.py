@@ -6,6 +6,7 @@ from typing import Final
 
 from .._mutant import Mutant
 from . import (
+    _alike,
     _answers,
     _attempts,
     _chunks,
@@ -33,6 +34,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *_endings.MUTANTS,
     *_answers.MUTANTS,
     *_framing.MUTANTS,
+    *_alike.MUTANTS,
     *_chunks.MUTANTS,
     *_counts.MUTANTS,
     *_tool_calls.MUTANTS,
