@@ -41,6 +41,11 @@ class HeldBlock:
         self._delta = _TEXTUAL_DELTAS.get(block_type)
 
     @property
+    def text(self) -> str:
+        """All of it so far."""
+        return self._written.whole()
+
+    @property
     def is_blank(self) -> bool:
         """Whether it has no character yet."""
         return not self._written
@@ -59,12 +64,31 @@ class HeldBlock:
 
     def more(self, text: str) -> list[Chunk]:
         """Take more text and return what it becomes: ``add``, without a list that is there."""
-        if self._delta is not None and text.isascii() and not self._joiner.held:
+        if text and text.isascii() and not self._joiner.held:
             self._written.add(text)
-            return [self._delta(self.index, text)] if text else []
+            if self._delta is None:
+                return [ToolCallDelta(self.index, self.id, text)]
+            return [self._delta(self.index, text)]
         chunks: list[Chunk] = []
         self.add(text, chunks)
         return chunks
+
+    def add_to_call(
+        self, name: str, arguments: str, chunks: list[Chunk], *, also_empty: bool
+    ) -> None:
+        """Take more of a call's name and of its arguments, in one chunk.
+
+        Args:
+            name: May be empty.
+            arguments: May be empty.
+            chunks: Gets the chunk.
+            also_empty: Whether there is one where nothing is said.
+        """
+        self.name += name
+        arguments = self._joiner.feed(arguments)
+        self._written.add(arguments)
+        if name or arguments or also_empty:
+            chunks.append(ToolCallDelta(self.index, self.id, arguments, name or None))
 
     def add_name(self, name: str, chunks: list[Chunk]) -> None:
         """Take the name of a tool call that came without one."""

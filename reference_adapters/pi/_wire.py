@@ -125,7 +125,7 @@ class _ReplayingChat(ChatTranslator):
     _ID: Final = re.compile(rb'"id"\s*:\s*"([^"\\]{1,256})"')
     _WORD: Final = re.compile(rb'"finish_reason"\s*:\s*"([^"\\]{1,64})"')
 
-    _blocks = 0
+    _blocks_begun = 0
     _response_id = ""
     _stop_word = ""
 
@@ -166,14 +166,14 @@ class _ReplayingChat(ChatTranslator):
     def _noted(self, chunks: list[Chunk]) -> list[Chunk]:
         for place, chunk in enumerate(chunks):
             if isinstance(chunk, BlockStart):
-                self._blocks += 1
+                self._blocks_begun += 1
             elif isinstance(chunk, Finish) and chunk.failure is None:
                 state = {
                     "version": 1,
                     "dialect": CHAT_DIALECT,
                     "response_id": self._response_id,
                     "stop_reason": self._stop_word,
-                    "blocks": [{} for _ in range(self._blocks)],
+                    "blocks": [{} for _ in range(self._blocks_begun)],
                     **({_DETAILS: self._details} if self._details else {}),
                 }
                 chunks[place] = dataclasses.replace(chunk, replay_state=state)

@@ -10,7 +10,8 @@ from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
 from .._payload import text_or_none
 
-PlainKind: TypeAlias = Literal["text", "reasoning"]
+# Where characters belong: the text, the reasoning, or the call that the wire counts so.
+Place: TypeAlias = Literal["text", "reasoning"] | int
 
 
 @dataclass(slots=True)
@@ -26,8 +27,8 @@ class Delta:
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
 
 
-def plain_delta(payload: Json) -> tuple[PlainKind, str] | None:
-    """Return what a payload adds that says one piece of text or reasoning and no more, else None.
+def plain_delta(payload: Json) -> tuple[Place, str] | None:
+    """Return what a payload adds that says one piece of something and no more, else None.
 
     The short way, as of nearly all payloads: it takes none that the long way would read as
     anything else.
@@ -35,10 +36,10 @@ def plain_delta(payload: Json) -> tuple[PlainKind, str] | None:
     try:
         (choice,) = payload["choices"]
         delta = choice["delta"]
-        if type(delta) is not dict or "tool_calls" in delta:
+        if type(delta) is not dict:
             return None
-        kind, text = _only_text(delta)
-    except (KeyError, TypeError, ValueError):  # something else than a payload with one delta
+        place, text = _only_part(delta)
+    except (AttributeError, KeyError, TypeError, ValueError):  # something else than one delta
         return None
     if type(text) is not str or not text:
         return None
@@ -47,18 +48,29 @@ def plain_delta(payload: Json) -> tuple[PlainKind, str] | None:
         return None
     if "error" in payload or "x_groq" in payload or payload.get("usage") is not None:
         return None
-    return kind, text
+    return place, text
 
 
-def _only_text(delta: dict[str, Json]) -> tuple[PlainKind, Json]:
+def _only_part(delta: dict[str, Json]) -> tuple[Place, Json]:
     fields = len(delta) - ("role" in delta)
-    if fields == 1 and "content" in delta:
-        return "text", delta["content"]
-    field = "reasoning_content" if "reasoning_content" in delta else "reasoning"
     content = delta.get("content")
-    if fields == 1 + ("content" in delta) and (content is None or content == ""):
-        return "reasoning", delta[field]
-    return "text", None
+    if fields == 1 and content is not None:
+        return "text", content
+    if fields != 1 + ("content" in delta) or (content is not None and content != ""):
+        return "text", None
+    if "tool_calls" in delta:
+        return _only_arguments(delta["tool_calls"])
+    field = "reasoning_content" if "reasoning_content" in delta else "reasoning"
+    return "reasoning", delta[field]
+
+
+def _only_arguments(entries: Json) -> tuple[Place, Json]:
+    (entry,) = entries
+    index, function = entry["index"], entry["function"]
+    said = entry.get("id"), function.get("name")
+    if type(index) is not int or any(value is not None and value != "" for value in said):
+        return 0, None
+    return index, function["arguments"]
 
 
 def read_delta(delta: dict[str, Json]) -> Delta:

@@ -7,38 +7,31 @@ An id beats an index; empty and null fields say nothing; a new id starts a new c
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from ..._chunks import Chunk
 from ..._codes import MALFORMED_RESPONSE
 from ..._dialect import Json, ProtocolFault
-from ..._growing_text import GrowingText
-from ..._surrogates import SurrogateJoiner
 from ..._wire_json import parse_json
+from .._held_blocks import HeldBlock
 from .._payload import arguments_text, text_or_none
+from ._content_parts import Place
 
 
 @dataclass(slots=True)
 class Call:
-    """One call under way."""
+    """One call under way: its block, and what the wire has said of it."""
 
-    block_index: int
+    held: HeldBlock
     wire_index: int | None
     wire_id: str
-    id: str
-    name: str = ""
-    written: GrowingText = field(default_factory=GrowingText)
     last: str = ""
-    joiner: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
-    @property
-    def arguments(self) -> str:
-        """The provider's characters so far."""
-        return self.written.whole()
-
-    def add(self, arguments: str) -> None:
-        """Take more of the arguments."""
-        self.written.add(arguments)
+    def more(self, arguments: str) -> list[Chunk]:
+        """Take more of the arguments and return what it becomes."""
         self.last = arguments
+        return self.held.more(arguments)
 
     @property
     def is_whole(self) -> bool:
@@ -46,31 +39,32 @@ class Call:
         if not self.last.rstrip().endswith("}"):
             return False  # without joining them: it is asked at every fragment of some servers
         try:
-            return isinstance(parse_json(self.arguments), dict)
+            return isinstance(parse_json(self.held.text), dict)
         except ValueError:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """What one entry of ``tool_calls`` adds to a call."""
-
-    call: Call
-    is_new: bool
-    name: str
-    arguments: str
-
-
 class ToolCalls:
-    """All calls of one answer, in first-seen order."""
+    """All calls of one answer, in first-seen order.
 
-    def __init__(self) -> None:
+    Args:
+        places: Gets each call under its index on the wire; the last one where there are several.
+    """
+
+    def __init__(self, places: dict[Place, HeldBlock | Call]) -> None:
         self.calls: list[Call] = []
         self._by_wire_id: dict[str, Call] = {}
-        self._by_wire_index: dict[int, Call] = {}
+        self._places = places
 
-    def take(self, entry: Json, *, next_block_index: int) -> Fragment:
-        """Assign one entry of ``tool_calls`` to its call.
+    def take(
+        self, entry: Json, open_block: Callable[[str], HeldBlock], chunks: list[Chunk]
+    ) -> None:
+        """Take one entry of ``tool_calls``: it goes on with its call, or begins one.
+
+        Args:
+            entry: As it came.
+            open_block: Opens the block of a call with this id.
+            chunks: Gets what the entry becomes.
 
         Raises:
             ProtocolFault: The entry has the wrong shape, or continues no known call.
@@ -92,16 +86,14 @@ class ToolCalls:
                 raise ProtocolFault(
                     MALFORMED_RESPONSE, "a tool call fragment continues no known call"
                 )
-            call = self._begin(wire_id, wire_index, next_block_index)
+            held = open_block(wire_id or f"call_{uuid.uuid4().hex}")
+            call = self._begin(Call(held, wire_index, wire_id))
         elif wire_id and not call.wire_id:
             call.wire_id = wire_id  # handed out under a made-up id, which stays
             self._by_wire_id[wire_id] = call
-        added_name = "" if call.name.endswith(name) else name
-        call.name += added_name
-        arguments = call.joiner.feed(arguments)
-        if arguments:
-            call.add(arguments)
-        return Fragment(call, is_new, added_name, arguments)
+        added_name = "" if call.held.name.endswith(name) else name
+        call.last = arguments or call.last
+        call.held.add_to_call(added_name, arguments, chunks, also_empty=is_new)
 
     def _known(
         self, wire_id: str, wire_index: int | None, name: str, arguments: str
@@ -109,7 +101,7 @@ class ToolCalls:
         if wire_id in self._by_wire_id:
             return self._by_wire_id[wire_id]
         if wire_index is not None:
-            call = self._by_wire_index.get(wire_index)
+            call = self._at(wire_index)
         else:
             call = self.calls[-1] if self.calls else None
         if call is None or (wire_id and call.wire_id):
@@ -118,19 +110,17 @@ class ToolCalls:
             return call
         # After whole arguments another name, or where nothing counts the calls the same name
         # with arguments of its own, is the next call.
-        is_next = not call.name.endswith(name) or (wire_index is None and arguments.strip())
+        is_next = not call.held.name.endswith(name) or (wire_index is None and arguments.strip())
         return None if is_next and call.is_whole else call
 
-    def _begin(self, wire_id: str, wire_index: int | None, block_index: int) -> Call:
-        call = Call(
-            block_index=block_index,
-            wire_index=wire_index,
-            wire_id=wire_id,
-            id=wire_id or f"call_{uuid.uuid4().hex}",
-        )
+    def _begin(self, call: Call) -> Call:
         self.calls.append(call)
-        if wire_id:
-            self._by_wire_id[wire_id] = call
-        if wire_index is not None:
-            self._by_wire_index[wire_index] = call
+        if call.wire_id:
+            self._by_wire_id[call.wire_id] = call
+        if call.wire_index is not None:
+            self._places[call.wire_index] = call
         return call
+
+    def _at(self, wire_index: int) -> Call | None:
+        call = self._places.get(wire_index)
+        return call if isinstance(call, Call) else None

@@ -12,22 +12,20 @@ from ..._chunks import (
     MAX_TOKENS,
     STOP,
     TOOL_CALLS,
-    BlockEnd,
     BlockStart,
     Chunk,
     Finish,
     FinishReason,
     TokenUsage,
-    ToolCallDelta,
     UsageReport,
 )
 from ..._codes import EMPTY_RESPONSE, MALFORMED_RESPONSE, STREAM_CLOSED, UNKNOWN
-from ..._content import ToolCallBlock
+from ..._content import BlockType
 from ..._dialect import InBandError, Json, ProtocolFault
 from .._held_blocks import HeldBlock
 from .._payload import DONE, event_payload, has_words_of_an_error, object_of
 from .._repeated_payload import RepeatedPayload
-from ._content_parts import Delta, PlainKind, plain_delta, read_delta
+from ._content_parts import Delta, Place, plain_delta, read_delta
 from ._tables import BAD_FINISHES, GOOD_FINISHES
 from ._tool_calls import Call, ToolCalls
 from ._usage import read_usage
@@ -50,9 +48,10 @@ class ChatTranslator:
         self._terminal = terminal
         self._finish: FinishReason | None = None
         self._refusal: ProtocolFault | None = None
-        self._held: dict[PlainKind, HeldBlock] = {}
-        self._calls = ToolCalls()
-        self._block_count = 0
+        # What goes on where the wire says no more than where, and nothing is taken away again.
+        self._places: dict[Place, HeldBlock | Call] = {}
+        self._calls = ToolCalls(self._places)
+        self._blocks: list[HeldBlock] = []
         self._repeated = RepeatedPayload(plain_delta)
 
     # ---- what the wire says --------------------------------------------------------------
@@ -61,13 +60,13 @@ class ChatTranslator:
         """Translate one event."""
         repeated = self._repeated
         if text := repeated.text_of(name, data):
-            return self._held[repeated.meaning].more(text)
+            return self._places[repeated.meaning].more(text)
         if data[:1] == b"[" and data.strip() == DONE:
             return self._end(f"{DONE.decode()} came without a finish reason")
         payload = event_payload(name, data)
         if payload is None:
             return []
-        if (plain := plain_delta(payload)) and (block := self._held.get(plain[0])):
+        if (plain := plain_delta(payload)) and (block := self._places.get(plain[0])):
             repeated.learn(name, data, *plain)
             return block.more(plain[1])
         return self._payload(payload)
@@ -126,11 +125,11 @@ class ChatTranslator:
         if word is not None and word != "":
             self._take_finish(str(word))
 
-    def _add(self, kind: PlainKind, text: str, chunks: list[Chunk]) -> None:
-        block = self._held.get(kind)
+    def _add(self, kind: Literal["text", "reasoning"], text: str, chunks: list[Chunk]) -> None:
+        block = self._places.get(kind)
         if block is None:
-            block = self._held[kind] = HeldBlock(self._open(kind, chunks), kind)
-        block.add(text, chunks)
+            block = self._places[kind] = self._open(kind, "", chunks)
+        chunks += block.more(text)
 
     def _delta(self, delta: Delta, chunks: list[Chunk]) -> None:
         if delta.reasoning:
@@ -138,24 +137,13 @@ class ChatTranslator:
         if delta.text:
             self._add("text", delta.text, chunks)
         for entry in delta.tool_calls:
-            self._tool_call(entry, chunks)
+            self._calls.take(entry, lambda id_: self._open("tool-call", id_, chunks), chunks)
 
-    def _tool_call(self, entry: Json, chunks: list[Chunk]) -> None:
-        fragment = self._calls.take(entry, next_block_index=self._block_count)
-        call = fragment.call
-        if fragment.is_new:
-            self._open("tool-call", chunks)
-        if fragment.is_new or fragment.name or fragment.arguments:
-            name = fragment.name or None
-            chunks.append(ToolCallDelta(call.block_index, call.id, fragment.arguments, name))
-
-    def _open(
-        self, block_type: Literal["text", "reasoning", "tool-call"], chunks: list[Chunk]
-    ) -> int:
-        index = self._block_count
-        self._block_count += 1
-        chunks.append(BlockStart(index, block_type))
-        return index
+    def _open(self, block_type: BlockType, call_id: str, chunks: list[Chunk]) -> HeldBlock:
+        block = HeldBlock(len(self._blocks), block_type, id=call_id)
+        self._blocks.append(block)
+        chunks.append(BlockStart(block.index, block_type))
+        return block
 
     # ---- the end -------------------------------------------------------------------------
 
@@ -173,15 +161,11 @@ class ChatTranslator:
         if self._finish is None:
             raise ProtocolFault(STREAM_CLOSED, without_finish)
         reason = self._reason(self._finish)
-        if self._block_count == 0 and reason is STOP:
+        if not self._blocks and reason is STOP:
             raise ProtocolFault(EMPTY_RESPONSE, "the provider finished without any content")
         chunks: list[Chunk] = []
-        ended: list[HeldBlock | Call] = [*self._calls.calls, *self._held.values()]
-        for block in sorted(ended, key=_place):
-            if isinstance(block, HeldBlock):
-                block.end(chunks)
-            else:
-                _end_call(block, chunks)
+        for block in self._blocks:
+            block.end(chunks)
         if self.usage is not None:
             chunks.append(UsageReport(self.usage))
         chunks.append(Finish(reason))
@@ -191,21 +175,9 @@ class ChatTranslator:
         if finish is MAX_TOKENS:
             return finish  # never promoted; whatever calls there are may be cut
         for call in self._calls.calls:
-            if not call.name:
+            if not call.held.name:
                 raise ProtocolFault(MALFORMED_RESPONSE, "a tool call never got a name")
         return TOOL_CALLS if self._calls.calls else STOP
-
-
-def _place(block: HeldBlock | Call) -> int:
-    return block.index if isinstance(block, HeldBlock) else block.block_index
-
-
-def _end_call(call: Call, chunks: list[Chunk]) -> None:
-    if held := call.joiner.flush():
-        call.add(held)
-        chunks.append(ToolCallDelta(call.block_index, call.id, held))
-    block = ToolCallBlock(call.id, call.name, call.arguments)
-    chunks.append(BlockEnd(call.block_index, block))
 
 
 def _raise_error(payload: dict[str, Json]) -> None:

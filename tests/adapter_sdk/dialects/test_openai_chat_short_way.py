@@ -14,7 +14,9 @@ from adapter_sdk.dialects.openai_chat._content_parts import plain_delta
 from .playing import Bad, Good, chunks_of, seen, sse
 
 DONE: Final = b"data: [DONE]\n\n"
-FIRST: Final = {"choices": [{"index": 0, "delta": {"content": "first", "reasoning": "hm"}}]}
+CALL: Final = {"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}}
+OPENED: Final = {"content": "first", "reasoning": "hm", "tool_calls": [CALL]}
+FIRST: Final = {"choices": [{"index": 0, "delta": OPENED}]}
 LAST: Final = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
@@ -24,6 +26,14 @@ def text(content: Any = "more", **beside: Any) -> dict[str, Any]:
 
 def thought(field: str, **beside: Any) -> dict[str, Any]:
     return {"index": 0, "delta": {field: "why", **beside}, "finish_reason": None}
+
+
+def call(arguments: Any = "{", *, index: Any = 0, beside: Any = None, **entry: Any) -> Any:
+    function = {"arguments": arguments, **entry.pop("function", {})}
+    return {
+        "delta": {"tool_calls": [{"index": index, "function": function, **entry}]},
+        **(beside or {}),
+    }
 
 
 # What stands between a first text and the finish; and whether it can go the short way.
@@ -60,6 +70,45 @@ BETWEEN: Final[dict[str, tuple[Any, bool]]] = {
     "reasoning-and-usage": ({"choices": [thought("reasoning")], "usage": {}}, False),
     "role-alone": ({"choices": [{"delta": {"role": "assistant"}}]}, False),
     "refusal-alone": ({"choices": [{"delta": {"refusal": "no"}}]}, False),
+    "arguments": ({"choices": [call()]}, True),
+    "arguments-and-type": ({"choices": [call(type="function")]}, True),
+    "arguments-and-empty-id-and-name": (
+        {"choices": [call(id="", function={"name": ""})]},
+        True,
+    ),
+    "arguments-and-null-id-and-name": (
+        {"choices": [call(id=None, function={"name": None})]},
+        True,
+    ),
+    "arguments-and-null-text": (
+        {"choices": [{"delta": {**call()["delta"], "content": None, "role": "assistant"}}]},
+        True,
+    ),
+    "arguments-of-no-call": ({"choices": [call(index=7)]}, True),
+    "arguments-and-id": ({"choices": [call(id="c")]}, False),
+    "arguments-and-a-number-for-an-id": ({"choices": [call(id=0)]}, False),
+    "arguments-and-false-for-a-name": ({"choices": [call(function={"name": False})]}, False),
+    "arguments-and-name": ({"choices": [call(function={"name": "f"})]}, False),
+    "arguments-of-two-calls": (
+        {"choices": [{"delta": {"tool_calls": call()["delta"]["tool_calls"] * 2}}]},
+        False,
+    ),
+    "arguments-and-text": ({"choices": [{"delta": {**call()["delta"], "content": "x"}}]}, False),
+    "arguments-and-finish": ({"choices": [call(beside={"finish_reason": "stop"})]}, False),
+    "arguments-at-a-flag": ({"choices": [call(index=False)]}, False),
+    "arguments-without-an-index": (
+        {"choices": [{"delta": {"tool_calls": [{"function": {"arguments": "{"}}]}}]},
+        False,
+    ),
+    "empty-arguments": ({"choices": [call("")]}, False),
+    "an-object-for-arguments": ({"choices": [call({})]}, False),
+    "no-function": ({"choices": [{"delta": {"tool_calls": [{"index": 0}]}}]}, False),
+    "a-text-for-a-function": (
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": "f"}]}}]},
+        False,
+    ),
+    "a-text-for-calls": ({"choices": [{"delta": {"tool_calls": "x"}}]}, False),
+    "null-calls": ({"choices": [{"delta": {"tool_calls": None}}]}, False),
     "second-choice": ({"choices": [{**text(), "index": 1}]}, False),
     "two-choices": ({"choices": [text("a"), {**text("b"), "index": 1}]}, False),
     "no-choices": ({"choices": []}, False),
@@ -106,6 +155,11 @@ def alike(text: str) -> dict[str, Any]:
     return {"id": "x", "choices": [{"index": 0, "delta": {"content": text}}], "usage": None}
 
 
+def called(text: str) -> dict[str, Any]:
+    entry = {"index": 1, "function": {"arguments": text}}
+    return {"id": "x", "choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+
+
 def also_alike(text: str) -> dict[str, Any]:
     delta = {"content": None, "reasoning_content": text}
     return {"id": "x", "choices": [{"index": 0, "delta": delta}]}
@@ -122,12 +176,22 @@ def test_of_payloads_that_are_alike_only_the_texts_are_read(
 
     monkeypatch.setattr(_translator, "event_payload", counted)
     texts = [f"word {number}\n" for number in range(20)]
+    begun = {"index": 1, "id": "c1", "function": {"name": "f", "arguments": ""}}
     body = sse(
-        *map(alike, ["a", "b", "c", *texts]), *map(also_alike, ["d", "e", "f", *texts]), LAST
+        *map(alike, ["a", "b", "c", *texts]),
+        *map(also_alike, ["d", "e", "f", *texts]),
+        {"id": "x", "choices": [{"index": 0, "delta": {"tool_calls": [begun]}}]},
+        *map(called, ["g", "h", *texts]),
+        LAST,
     )
     said = seen(chunks_of(OpenAIChat(terminal="done-sentinel"), body + DONE))
 
     whole = "".join(texts)
-    assert said == Good(text=f"abc{whole}", reasoning=(f"def{whole}",))
+    assert said == Good(
+        finish="tool-calls",
+        text=f"abc{whole}",
+        reasoning=(f"def{whole}",),
+        tools=(("c1", "f", f"gh{whole}"),),
+    )
     # The first opens the block, the next two are compared; of each kind. Then the finish.
-    assert len(parsed) == 3 + 3 + 1
+    assert len(parsed) == 3 + 3 + 3 + 1
