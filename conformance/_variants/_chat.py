@@ -42,12 +42,16 @@ def with_finish_on_the_text(events: list[Event]) -> list[Event] | None:
     finish = _finish_position(events)
     if not finish or not isinstance(events[finish - 1].payload, dict):
         return None
-    last, end = events[finish - 1].payload["choices"], events[finish].payload["choices"]
+    with_text, with_finish = events[finish - 1].payload, events[finish].payload
+    last, end = with_text["choices"], with_finish["choices"]
     if len(last) != 1 or len(end) != 1 or not (last[0].get("delta") or {}).get("content"):
         return None
     if end[0].get("delta") or last[0].get("index") != end[0].get("index"):
         return None
     end[0]["delta"] = last[0]["delta"]
+    for key, value in with_text.items():  # usage, for example; what the finish says comes later
+        if with_finish.get(key) is None:
+            with_finish[key] = value
     return [*events[: finish - 1], *events[finish:]]
 
 

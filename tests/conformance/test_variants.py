@@ -32,6 +32,11 @@ DONE = b"data: [DONE]\n\n"
 BODY = TEXT + STOP + USAGE + DONE
 
 
+def with_usage(chunk: bytes, output_tokens: int | None) -> bytes:
+    usage = None if output_tokens is None else {"completion_tokens": output_tokens}
+    return event({**json.loads(chunk.removeprefix(b"data: ")), "usage": usage}, named=False)
+
+
 def call(**fields: Any) -> bytes:
     return chat({"delta": {"tool_calls": [{"index": 0, "id": "c1", **fields}]}})
 
@@ -113,6 +118,22 @@ def test_gzip_holds_the_same_bytes() -> None:
             BODY,
             chat({"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}) + USAGE + DONE,
             id="finish-on-the-text",
+        ),
+        pytest.param(
+            "the finish on the last text",
+            CHAT,
+            with_usage(TEXT, 5) + with_usage(STOP, None) + DONE,
+            with_usage(chat({"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}), 5)
+            + DONE,
+            id="finish-on-a-text-with-usage",
+        ),
+        pytest.param(
+            "the finish on the last text",
+            CHAT,
+            with_usage(TEXT, 5) + with_usage(STOP, 6) + DONE,
+            with_usage(chat({"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}), 6)
+            + DONE,
+            id="finish-with-usage-on-a-text-with-usage",
         ),
         pytest.param(
             "the finish twice", CHAT, BODY, TEXT + STOP + STOP + USAGE + DONE, id="finish-twice"
