@@ -64,7 +64,8 @@ class RepeatedPayload(Generic[M]):
         self._before = b""  # up to the quotation mark that opens the text
         self._text_at = 0  # where the text begins, quotation mark included
         self._behind = ""  # from behind the one that closes it
-        self._closing = ""  # that without spaces, where it is brackets and nothing else
+        # That without spaces, where it is brackets and nothing else.
+        self._closing: str | None = None
         self._example: _Example | None = None
 
     def text_of(self, name: str, data: bytes) -> str | None:
@@ -103,7 +104,7 @@ class RepeatedPayload(Generic[M]):
         self._name, self._before, self._text_at = name, before, len(before) - 1
         self._behind = behind.decode("utf-8", "replace")
         closing = self._behind.replace(" ", "")
-        self._closing = "" if closing.strip("}]") else closing
+        self._closing = None if closing.strip("}]") else closing
 
     def _is_read(self, behind: bytes, meaning: M) -> bool:
         """Whether what stands between the two is the text that ``read`` returns."""

@@ -107,6 +107,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
         trips={
             "finish_mapping/finish_behind_the_last_of_many_alike": "got failure STREAM_CLOSED",
             "in_band_error/error_beside_the_text_after_many_alike": "got success",
+            "sse_malformed/cut_behind_the_text_after_many_alike": "got success",
             "usage/usage_behind_the_last_of_many_alike": "usage",
         },
     ),

@@ -69,6 +69,8 @@ NOT_FOUND: Final = {
     "more-behind": b'{"kind": "a", "text": "x", "more": 1, "n": 1}',
     "a-space-behind": b'{"kind": "a", "text": "x", "n": 1} ',
     "cut-behind": b'{"kind": "a", "text": "x", "n": 1',
+    "cut-right-behind-the-text": b'{"kind": "a", "text": "x"',
+    "spaces-alone-behind-the-text": b'{"kind": "a", "text": "x"   ',
     "cut-in-the-text": b'{"kind": "a", "text": "x',
     "cut-before-the-text": b'{"kind": "a", "text": "',
     "another-text-behind": b'{"kind": "a", "text": "x", "text": "y", "n": 1}',
@@ -98,6 +100,8 @@ PADDED: Final = {
     "another-bracket": (b"}]", None),
     "one-bracket-more": (b"}}}", None),
     "one-bracket-less": (b"} ", None),
+    "nothing": (b"", None),
+    "spaces-alone": (b"  ", None),
     "a-tab": (b"}\t}", None),
     "a-string": (b'," ":1}}', None),
 }
@@ -225,7 +229,8 @@ def payloads(draw: st.DrawFn) -> list[bytes]:
         data = f"{{{written}}}".encode()
         if draw(st.integers(0, 5)) == 0:
             place = draw(st.integers(0, len(data) - 1))
-            data = data[:place] + draw(st.binary(max_size=2)) + data[place + 1 :]
+            behind = draw(st.sampled_from([b"", data[place:], data[place + 1 :]]))
+            data = data[:place] + draw(st.binary(max_size=2)) + behind
         datas.append(data)
     return datas
 
