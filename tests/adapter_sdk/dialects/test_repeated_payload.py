@@ -222,12 +222,16 @@ def payloads(draw: st.DrawFn) -> list[bytes]:
     datas = []
     for _ in range(draw(st.integers(3, 8))):
         fields = list(around.items())
-        fields.insert(at, ("text", draw(texts)))
+        text = draw(texts)
+        fields.insert(at, ("text", text))
         if draw(st.integers(0, 5)) == 0:
             fields.append(draw(st.sampled_from([("text", "two"), ("more", 1), ("n", 2)])))
         written = ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in fields)
         data = f"{{{written}}}".encode()
-        if draw(st.integers(0, 5)) == 0:
+        if draw(st.integers(0, 5)) == 0:  # cut right behind the text
+            said = json.dumps(text).encode()
+            data = data[: data.rfind(said) + len(said)]
+        elif draw(st.integers(0, 5)) == 0:
             place = draw(st.integers(0, len(data) - 1))
             behind = draw(st.sampled_from([b"", data[place:], data[place + 1 :]]))
             data = data[:place] + draw(st.binary(max_size=2)) + behind
