@@ -239,7 +239,7 @@ def payloads(draw: st.DrawFn) -> list[bytes]:
     return datas
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=500)
 @given(payloads())
 def test_what_is_found_is_what_the_parser_reads(datas: list[bytes]) -> None:
     known = RepeatedPayload(read)
