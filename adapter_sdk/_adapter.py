@@ -21,7 +21,7 @@ from ._credential import Credential, CredentialSource
 from ._declaration import Capability, Declaration
 from ._dialect import Dialect, Json
 from ._failure import LlmFailure, local_error
-from ._http import HttpExchange, ResponseHead, Source, WireRequest, new_client
+from ._http import HttpExchange, ResponseHead, Source, WireRequest, closing, new_client
 from ._json_bytes import json_bytes
 from ._limits import (
     DEFAULT_IDLE_TIMEOUT_S,
@@ -268,9 +268,19 @@ class BaseAdapter:
             refine=self.refine_failure,
         )
 
-    def exchange(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
+    def exchange(
+        self, request: LlmRequest
+    ) -> AsyncGenerator[WireRequest | ResponseHead | bytes, None]:
         """Yield the request that goes out, the response's head, then its bytes."""
+        return closing(self._exchange(request))
 
+    def source(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
+        """Return what a stream reads and closes: ``exchange``, as it is or as it is overridden."""
+        if type(self).exchange is BaseAdapter.exchange:
+            return self._exchange(request)  # without a generator around it
+        return self.exchange(request)
+
+    def _exchange(self, request: LlmRequest) -> HttpExchange:
         async def resolve() -> tuple[WireRequest, HttpClient]:
             return await self.wire_request(request), self._opened()
 

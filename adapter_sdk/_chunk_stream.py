@@ -45,8 +45,8 @@ class Exchanging(Protocol):
         """Return the state of a new call."""
         ...
 
-    def exchange(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
-        """Yield the request that goes out, the response's head, then its bytes."""
+    def source(self, request: LlmRequest) -> Source[WireRequest | ResponseHead | bytes]:
+        """Return what yields the request that goes out, the response's head, then its bytes."""
         ...
 
 
@@ -144,7 +144,7 @@ class ChunkStream:
         adapter.open()
         self._clock = running_clock()
         self._reader = Reader(
-            adapter.exchange(self._request),
+            adapter.source(self._request),
             idle_timeout=adapter.idle_timeout,
             progress_timeout=adapter.progress_timeout,
             abort=self._abort,

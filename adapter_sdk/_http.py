@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypeVar
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     HttpClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
 
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _ONE_AT_A_TIME: Final = threading.Lock()
@@ -125,10 +126,19 @@ class HttpExchange:
     The request is sent once. Redirects are not followed, the client's own limits are switched
     off, its credentials are not used. Close it, also after its end: that closes the response.
 
-    No generator: one more around the client's own would cost its share of every read.
+    No generator, for one more around the client's own would cost its share of every read:
+    ``closing`` makes one of it.
     """
 
-    __slots__ = ("_client", "_connect_timeout", "_following", "_raw", "_resolve", "_response")
+    __slots__ = (
+        "_client",
+        "_closed",
+        "_connect_timeout",
+        "_following",
+        "_raw",
+        "_resolve",
+        "_response",
+    )
 
     def __init__(
         self,
@@ -138,6 +148,7 @@ class HttpExchange:
     ) -> None:
         self._resolve = resolve
         self._connect_timeout = connect_timeout
+        self._closed = False
         self._client: Any = None  # two packages, one interface
         self._response: Any = None
         self._raw: AsyncIterator[bytes]
@@ -151,11 +162,15 @@ class HttpExchange:
         return self._following()
 
     async def _request(self) -> WireRequest:
+        self._following = _nothing_more  # where this fails, nothing is tried again
         request, self._client = await self._resolve()
+        if self._closed:
+            raise StopAsyncIteration
         self._following = functools.partial(self._head, request)
         return request
 
     async def _head(self, request: WireRequest) -> ResponseHead:
+        self._following = _nothing_more
         url_class: Any = type(getattr(self._client, "base_url", ""))
         sent = self._client.build_request(
             request.method,
@@ -169,6 +184,9 @@ class HttpExchange:
         # mocked transport may answer with a body that is read already: its stream gives it once
         # more.
         self._response, self._raw = response, aiter(response.stream)
+        if self._closed:  # meanwhile
+            await self.aclose()
+            raise StopAsyncIteration
         self._following = self._raw.__anext__
         return ResponseHead(
             response.status_code,
@@ -177,11 +195,21 @@ class HttpExchange:
 
     async def aclose(self) -> None:
         """Close the response; nothing comes any more."""
-        response, self._response, self._following = self._response, None, _nothing_more
+        self._closed, self._following = True, _nothing_more
+        response, self._response = self._response, None
         if response is not None:
             with anyio.move_on_after(CLOSING_S, shield=True):
                 await response.aclose()
                 await _run_out(self._raw)
+
+
+async def closing(source: Source[T]) -> AsyncGenerator[T, None]:
+    """Yield what ``source`` yields, and close it at the end, whichever comes first."""
+    try:
+        async for item in source:
+            yield item
+    finally:
+        await source.aclose()
 
 
 async def _nothing_more() -> bytes:

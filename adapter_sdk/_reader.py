@@ -65,6 +65,7 @@ class _Mailbox(Generic[T]):
         self.room = new_wakeup()
         # What ends with the call: limits that run, the task. Called once, in the loop.
         self.stops: list[Callable[[], None]] = []
+        self.forget_abort: Callable[[], None] | None = None
 
     async def fill(self, source: Source[T]) -> None:
         """The reading task: everything that ends the source is kept for the consumer."""
@@ -95,6 +96,8 @@ class _Mailbox(Generic[T]):
         if self.stopping:
             return
         self.stopping = True
+        if self.forget_abort is not None:
+            self.forget_abort()
         stops, self.stops = self.stops, []
         for stop in stops:
             stop()
@@ -160,7 +163,7 @@ class Reader(Generic[T]):
         box.stops.append(self._watchdog.close)
         if abort is not None:
             signal = abort
-            box.stops.append(abort.on_abort(lambda: box.abort(signal.reason or "aborted")))
+            box.forget_abort = abort.on_abort(lambda: box.abort(signal.reason or "aborted"))
         self._task = task = spawn(lambda: box.fill(source), on_done=box.ended)
         box.stops.append(task.cancel)
 
@@ -223,5 +226,8 @@ class Reader(Generic[T]):
     def __del__(self) -> None:
         # From the garbage collector, so in any thread and at any point of the loop's own work,
         # where neither loop can be told to cancel something: it is told to do so later.
-        if self._task is not None and not self._box.stopping:
-            self._task.call_soon(self._box.stop)
+        box, task = self._box, self._task
+        if task is not None and not box.stopping:
+            if box.forget_abort is not None:  # needs no loop, and there may be none any more
+                box.forget_abort()
+            task.call_soon(box.stop)

@@ -39,7 +39,7 @@ class OwnTask(Protocol):
     """A task that nobody waits for unless they choose to."""
 
     def cancel(self) -> None:
-        """Ask it to end; only in its loop. Harmless once it has ended."""
+        """Ask it to end; only in its loop. Harmless once it or the loop has ended."""
         ...
 
     def call_soon(self, callback: Callable[[], None]) -> None:
@@ -112,7 +112,7 @@ class _AsyncioTask:
     def cancel(self) -> None:
         # Through a scope, never ``Task.cancel``: clients shield their closing with anyio, which
         # a native cancellation passes through. It would leave the pool's slot taken for good.
-        if not self._task.done():
+        if not self._task.done() and not self._loop.is_closed():
             self._scope.cancel()
 
     def call_soon(self, callback: Callable[[], None]) -> None:

@@ -21,6 +21,8 @@ _ANNOUNCED_END_MS: Final = 1000
 # A server ends a chunked body along with its content, or in later writes, of which there can be
 # several (cpp-httplib: the size and the line behind it) and which a busy machine holds up.
 _BODY_END_S: Final = 0.5
+# Byte by byte, with trailers; a chunk extension that never ends is no end.
+_MOST_READS_OF_AN_END: Final = 256
 
 _NOT_HTTP: Final = "400 Bad Request"
 _UNREACHABLE: Final = "502 Bad Gateway"
@@ -148,6 +150,8 @@ class Conversation:
 
     def _take_body_end(self, seen: Watched, server: Side) -> None:
         """Keep the end of a body whose client left at the end of its content, as many do."""
+        if not seen.answer.is_chunked:  # nothing but content could come; or no head has
+            return
         answer, reads = copy.deepcopy(seen.answer), list[tuple[float, bytes]]()
         give_up_at = time.monotonic() + _BODY_END_S
         try:
@@ -156,7 +160,8 @@ class Conversation:
                     reads.append((time.monotonic(), data))
                     if answer.feed(data) < len(data):  # bytes behind the end
                         return
-                if answer.content_bytes > seen.answer.content_bytes:  # more than the client has
+                more = answer.content_bytes > seen.answer.content_bytes  # than the client has
+                if more or not answer.is_chunked or len(reads) > _MOST_READS_OF_AN_END:
                     return
         except (EndedError, StoppedError):  # so it was not about to end well
             return

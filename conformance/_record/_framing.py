@@ -37,6 +37,7 @@ class MessageEnd:
         status: Of a response's final head, or None.
         is_whole: Everything came that the head promised.
         ends_with_connection: Only the end of the connection tells the end of the message.
+        is_chunked: Its chunks tell the end, so that it can come without more content.
         trouble: What could not be understood, or empty.
         content: Of a request: its body so far, without the framing.
         content_bytes: Size of the body so far, without the framing; not counted where only the
@@ -60,6 +61,7 @@ class MessageEnd:
         self.trouble = ""
         self.content = bytearray()
         self.content_bytes = 0
+        self.is_chunked = False
 
     def feed(self, data: bytes) -> int:
         """Take ``data``; return how many of its bytes belong to this message."""
@@ -117,7 +119,7 @@ class MessageEnd:
     def _frame_by_headers(self) -> bool:
         length = self.value("content-length")
         if "chunked" in self.value("transfer-encoding").lower():
-            self._step = self._take_chunk_size
+            self.is_chunked, self._step = True, self._take_chunk_size
         elif length.isascii() and length.isdigit() and len(length) <= 15:
             self._left, self._step = int(length), self._take_content
             self.is_whole = self._left == 0
@@ -128,7 +130,7 @@ class MessageEnd:
         return True
 
     def _give_up(self, why: str) -> None:
-        self.trouble = why
+        self.trouble, self.is_chunked = why, False
         self._until_the_end()
 
     def _until_the_end(self) -> None:

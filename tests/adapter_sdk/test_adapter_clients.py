@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import AsyncGenerator
 from types import ModuleType
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from typing_extensions import override
 
 from adapter_sdk import BaseAdapter, Capability, Declaration, Finish, LlmFailure, LlmRequest, user
 from adapter_sdk.dialects import OpenAIChat
-from adapter_sdk.testing import Exchange, Send, scripted_client
+from adapter_sdk.testing import Exchange, FaultServer, Send, scripted_client
 
 both_libraries = pytest.mark.parametrize(
     "library", [pytest.param(httpx, id="httpx"), pytest.param(httpx2, id="httpx2")]
@@ -40,6 +41,51 @@ async def failure_of(adapter: BaseAdapter) -> LlmFailure | None:
     finish = [chunk async for chunk in adapter.stream(REQUEST)][-1]
     assert isinstance(finish, Finish)
     return finish.failure
+
+
+class Listening(Example):
+    """Looks at what its exchange yields, and leaves the rest to it."""
+
+    @override
+    async def exchange(self, request: LlmRequest) -> AsyncGenerator[Any, None]:
+        async for item in super().exchange(request):
+            yield item
+
+
+class Sending(Example):
+    """Makes its own exchange of what ``send`` yields."""
+
+    @override
+    async def exchange(self, request: LlmRequest) -> AsyncGenerator[Any, None]:
+        wire = await self.wire_request(request)
+        yield wire
+        async for item in self.send(wire):
+            yield item
+
+
+@both_libraries
+@pytest.mark.parametrize("adapter_class", [Example, Listening, Sending])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Exchange(200, EVENTS, steps=(HI, END)), id="good"),
+        pytest.param(Exchange(503, body=b"no"), id="refused"),
+    ],
+)
+async def test_an_answer_that_was_read_gives_its_connection_back(
+    library: ModuleType, adapter_class: type[Example], answer: Exchange
+) -> None:
+    limits = library.Limits(max_connections=1)
+    with FaultServer([answer] * 3) as server:
+        async with library.AsyncClient(timeout=None, limits=limits) as client:
+            adapter = adapter_class(
+                base_url=server.base_url, api_key=SECRET, http_client=client, idle_timeout=5
+            )
+            failures = [await failure_of(adapter) for _ in range(3)]
+
+    # Where it did not, the second call waits for the pool's one connection.
+    statuses = [failure.status if failure else 200 for failure in failures]
+    assert statuses == [answer.status] * 3
 
 
 @both_libraries

@@ -343,6 +343,62 @@ async def test_an_exchange_that_is_closed_before_it_began_sends_nothing(
 
 @both_libraries
 @pytest.mark.anyio
+async def test_what_has_failed_is_not_tried_again(library: ModuleType) -> None:
+    asked: list[str] = []
+
+    def refuse(request: Any) -> Any:
+        asked.append("the server")
+        raise library.ConnectError("no")
+
+    async def refuse_credential() -> tuple[WireRequest, Any]:
+        asked.append("the credential")
+        raise LookupError
+
+    async with library.AsyncClient(transport=library.MockTransport(refuse)) as client:
+        source = HttpExchange(sending(client), connect_timeout=None)
+        assert await anext(source) == REQUEST
+        with pytest.raises(library.ConnectError):
+            await anext(source)
+        assert [item async for item in source] == []
+        source = HttpExchange(refuse_credential, connect_timeout=None)
+        with pytest.raises(LookupError):
+            await anext(source)
+        assert [item async for item in source] == []
+
+    assert asked == ["the server", "the credential"]
+
+
+@both_libraries
+@pytest.mark.anyio
+async def test_a_head_that_comes_after_the_close_is_closed(library: ModuleType) -> None:
+    scripted = scripted_client([Exchange(200, steps=(Send(b"a"),))], library=library)
+    source = HttpExchange(sending(scripted.client), connect_timeout=None)
+    await anext(source)
+    head = source.__anext__()
+    await source.aclose()
+    with pytest.raises(StopAsyncIteration):
+        await head
+    assert (len(scripted.requests), scripted.open_responses) == (1, 0)
+    assert [item async for item in source] == []
+    await scripted.client.aclose()
+
+
+@both_libraries
+@pytest.mark.anyio
+async def test_a_credential_that_comes_after_the_close_sends_nothing(library: ModuleType) -> None:
+    scripted = scripted_client([Exchange(200)], library=library)
+    source = HttpExchange(sending(scripted.client), connect_timeout=None)
+    request = source.__anext__()
+    await source.aclose()
+    with pytest.raises(StopAsyncIteration):
+        await request
+    assert [item async for item in source] == []
+    assert scripted.requests == []
+    await scripted.client.aclose()
+
+
+@both_libraries
+@pytest.mark.anyio
 async def test_a_mocked_answer_that_is_read_already_is_read_again(library: ModuleType) -> None:
     async with library.AsyncClient(
         transport=library.MockTransport(lambda _: library.Response(200, content=b"hello"))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapter_sdk._wire_json import parse_json
-from adapter_sdk.dialects._repeated_payload import RepeatedPayload
+from adapter_sdk.dialects._repeated_payload import _MOST_TRIES, _TRIAL, RepeatedPayload
 
 NAME: Final = "message"
 
@@ -157,6 +157,11 @@ NOT_LEARNED: Final[dict[str, tuple[bytes, ...]]] = {
         rb'{"kind": "a", "text": "\u006fne", "model": "one"}',
         rb'{"kind": "a", "text": "\u006fne", "model": "one"}',
     ),
+    "the-trial-text-twice": (
+        f'{{"text": "{_TRIAL}", "kind": "a", "by": "{_TRIAL}"}}'.encode(),
+        f'{{"text": "{_TRIAL}", "kind": "a", "by": "{_TRIAL}"}}'.encode(),
+        f'{{"text": "{_TRIAL}", "kind": "a", "by": "two"}}'.encode(),
+    ),
     "the-meaning-is-the-text": (
         b'{"text": "a", "kind": "a"}',
         b'{"text": "a", "kind": "a"}',
@@ -202,6 +207,33 @@ def test_the_last_pair_that_was_alike_is_what_is_known() -> None:
     assert known.text_of(NAME, other("three")) == "three"
     assert known.meaning == "b"
     assert known.text_of(NAME, before_and_behind("three")) is None
+
+
+def test_an_answer_whose_payloads_never_settle_is_tried_so_often_and_no_more() -> None:
+    tried: list[Any] = []
+
+    def read_counted(payload: Any) -> tuple[str, str] | None:
+        tried.append(payload)
+        return read(payload)
+
+    known = RepeatedPayload(read_counted)
+    for number in range(10 * _MOST_TRIES):  # alike in pairs alone
+        data = f'{{"kind": "a", "n": {number // 2}, "text": "one"}}'.encode()
+        if known.text_of(NAME, data) is None:
+            known.learn(NAME, data, "a", "one")
+
+    assert len(tried) == _MOST_TRIES
+
+
+def test_what_varies_behind_is_never_tried() -> None:
+    def refuse(_: Any) -> tuple[str, str] | None:
+        raise AssertionError("parsed once more")
+
+    known = RepeatedPayload(refuse)
+    for number in range(9):
+        data = f'{{"kind": "a", "text": "one", "n": {number}}}'.encode()
+        assert known.text_of(NAME, data) is None
+        known.learn(NAME, data, "a", "one")
 
 
 values = st.recursive(

@@ -15,6 +15,7 @@ import anyio.lowlevel
 from adapter_sdk import AbortSignal
 from adapter_sdk._clock import Timer, running_clock
 from adapter_sdk._limits import CLOSING_S
+from adapter_sdk._reader import Reader
 
 from .lanes import Backend, both_backends
 from .reading import Source, outcome, reading, run
@@ -212,4 +213,17 @@ def test_a_reader_that_outlives_its_loop_is_dropped_in_silence(backend: Backend)
 
     run(backend, test)
     kept.clear()
+    assert vars(signal)["_listeners"] == {}
     signal.abort("nobody listens any more")
+
+
+def test_a_reader_is_closed_in_another_loop_after_its_own_was_closed() -> None:
+    async def first() -> Reader[str]:
+        reader = reading(Source(("a", 99)).run())
+        await reader.next()
+        return reader
+
+    loop = asyncio.new_event_loop()
+    reader = loop.run_until_complete(first())
+    loop.close()
+    run("asyncio", reader.aclose)

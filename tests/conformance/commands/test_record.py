@@ -150,6 +150,56 @@ def test_a_client_that_leaves_at_the_end_of_the_content_leaves_a_whole_recording
     assert recording.is_whole is is_whole
 
 
+WITHOUT_CONTENT = {
+    "no-content": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "an-empty-body": b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+    "an-empty-body-in-chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("answer", WITHOUT_CONTENT.values(), ids=WITHOUT_CONTENT.keys())
+def test_an_answer_whose_head_no_client_waited_for_is_not_kept(
+    tmp_path: Path, answer: bytes
+) -> None:
+    with (
+        raw_server([Pause(0.1), answer]) as (base_url, asked),
+        recorder_at(base_url, tmp_path, times=1) as session,
+    ):
+        with RawClient(session.base_url) as client:
+            client.send(request_bytes())
+        session.wait()
+    (recording,) = session.recordings()
+
+    assert (recording.ending, recording.reads) == ("client-close", ())
+    assert recording.note == "not a byte came"
+    assert len(asked) == 1
+
+
+ENDLESS = {
+    "until-the-connection-ends": b"HTTP/1.1 200 OK\r\n\r\n",
+    "a-chunk-extension": HEAD + b"5;x=",
+    "a-trailer": HEAD + b"0\r\nx-long: ",
+}
+
+
+@pytest.mark.parametrize("begin", ENDLESS.values(), ids=ENDLESS.keys())
+def test_what_has_no_end_is_not_waited_for_once_the_client_has_left(
+    tmp_path: Path, begin: bytes
+) -> None:
+    with (
+        raw_server([begin, Pause(0.1), *[b"x" * (1 << 16)] * 400]) as (base_url, _),
+        recorder_at(base_url, tmp_path, times=1) as session,
+    ):
+        with RawClient(session.base_url) as client:
+            client.send(request_bytes())
+            client.read(until=begin)
+        session.wait()
+    (recording,) = session.recordings()
+
+    assert (recording.ending, recording.is_whole) == ("client-close", False)
+    assert b"".join(read.data for read in recording.reads) == begin
+
+
 def test_a_recording_that_the_interrupt_cuts_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     exchange = Exchange(200, EVENTS, steps=PAUSED[:1], ending="hold")
     with FaultServer([exchange]) as server, ExitStack() as clients:
