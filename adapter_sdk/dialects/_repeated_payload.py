@@ -42,6 +42,8 @@ class RepeatedPayload(Generic[M]):
     Args:
         read: Returns what a payload means and its text, or None for one that says more; a
             function of the payload alone.
+        passing_over: So many of the first ones are no examples: they come in one read with the
+            first text, which learning would hold up.
 
     Attributes:
         meaning: What ``read`` said of the last payload whose text was found.
@@ -53,6 +55,7 @@ class RepeatedPayload(Generic[M]):
         "_closing",
         "_example",
         "_name",
+        "_passing_over",
         "_read",
         "_text_at",
         "_tries",
@@ -61,8 +64,11 @@ class RepeatedPayload(Generic[M]):
 
     meaning: M
 
-    def __init__(self, read: Callable[[Json], tuple[M, str] | None]) -> None:
+    def __init__(
+        self, read: Callable[[Json], tuple[M, str] | None], *, passing_over: int = 3
+    ) -> None:
         self._read = read
+        self._passing_over = passing_over
         self._name: str | None = None  # of the events; None while nothing is known
         self._before = b""  # up to the quotation mark that opens the text
         self._text_at = 0  # where the text begins, quotation mark included
@@ -91,6 +97,9 @@ class RepeatedPayload(Generic[M]):
 
     def learn(self, name: str, data: bytes, meaning: M, text: str) -> None:
         """Take what ``read`` returned of a payload that was parsed."""
+        if self._passing_over:
+            self._passing_over -= 1
+            return
         example, self._example = self._example, None
         if len(data) <= _LARGEST_EXAMPLE_BYTES:
             self._example = _Example(name, data, meaning, text)

@@ -111,7 +111,7 @@ def test_of_payloads_that_are_alike_only_the_texts_are_read(
     monkeypatch.setattr(_translator, "event_payload", counted)
     texts = [f"word {number}\n" for number in range(20)]
     kinds = [
-        [delta(text) for text in ("b", "c", *texts)],
+        [delta(text) for text in ("1", "2", "3", "b", "c", *texts)],
         [other(4, "thinking_delta", thinking=text) for text in ("b", "c", *texts)],
         [other(5, "input_json_delta", partial_json=text) for text in ("b", "c", *texts)],
         [{"type": "content_block_stop", "index": 5}],
@@ -125,12 +125,12 @@ def test_of_payloads_that_are_alike_only_the_texts_are_read(
     whole = "".join(("b", "c", *texts))
     assert isinstance(said, Good)
     assert (said.text, said.reasoning, said.tools) == (
-        f"a{whole}",
+        f"a123{whole}",
         (f"t{whole}",),
         (("t1", "ls", whole),),
     )
-    # Of each kind two are compared.
-    assert len(parsed) == len(BEFORE) + 2 + 2 + 2 + 1 + len(AFTER)
+    # Of each kind two are compared, once three were passed over.
+    assert len(parsed) == len(BEFORE) + 3 + 2 + 2 + 2 + 1 + len(AFTER)
 
 
 def test_a_block_that_is_not_open_gets_nothing_by_the_short_way() -> None:

@@ -178,7 +178,7 @@ def test_of_payloads_that_are_alike_only_the_texts_are_read(
     texts = [f"word {number}\n" for number in range(20)]
     begun = {"index": 1, "id": "c1", "function": {"name": "f", "arguments": ""}}
     body = sse(
-        *map(alike, ["a", "b", "c", *texts]),
+        *map(alike, ["a", "1", "2", "3", "b", "c", *texts]),
         *map(also_alike, ["d", "e", "f", *texts]),
         {"id": "x", "choices": [{"index": 0, "delta": {"tool_calls": [begun]}}]},
         *map(called, ["g", "h", *texts]),
@@ -189,9 +189,10 @@ def test_of_payloads_that_are_alike_only_the_texts_are_read(
     whole = "".join(texts)
     assert said == Good(
         finish="tool-calls",
-        text=f"abc{whole}",
+        text=f"a123bc{whole}",
         reasoning=(f"def{whole}",),
         tools=(("c1", "f", f"gh{whole}"),),
     )
-    # The first opens the block, the next two are compared; of each kind. Then the finish.
-    assert len(parsed) == 3 + 3 + 3 + 1
+    # The first opens the block, the next two are compared; of each kind. Three are passed over
+    # at the beginning, and the finish comes at the end.
+    assert len(parsed) == 3 + 3 + 3 + 3 + 1

@@ -27,7 +27,7 @@ def before_and_behind(text: str) -> bytes:
 
 
 def learned(*examples: bytes) -> RepeatedPayload[str]:
-    known = RepeatedPayload(read)
+    known = RepeatedPayload(read, passing_over=0)
     for data in examples:
         plain = read(parse_json(data))
         assert plain is not None
@@ -112,7 +112,7 @@ def test_brackets_may_be_padded_with_spaces(behind: bytes, found: str | None) ->
     def inner(payload: Any) -> tuple[str, str] | None:
         return "", payload["delta"]["text"]
 
-    known = RepeatedPayload(inner)
+    known = RepeatedPayload(inner, passing_over=0)
     for data in (b'{"delta": {"text": "one"}  }', b'{"delta": {"text": "two"} }'):
         known.learn(NAME, data, "", json.loads(data)["delta"]["text"])
 
@@ -209,6 +209,18 @@ def test_the_last_pair_that_was_alike_is_what_is_known() -> None:
     assert known.text_of(NAME, before_and_behind("three")) is None
 
 
+def test_the_first_ones_are_no_examples() -> None:
+    known = RepeatedPayload(read, passing_over=2)
+    found = []
+    for text in ("one", "two", "three", "four", "five"):
+        data = before_and_behind(text)
+        found.append(known.text_of(NAME, data))
+        if found[-1] is None:
+            known.learn(NAME, data, "a", text)
+
+    assert found == [None, None, None, None, "five"]
+
+
 def test_an_answer_whose_payloads_never_settle_is_tried_so_often_and_no_more() -> None:
     tried: list[Any] = []
 
@@ -216,7 +228,7 @@ def test_an_answer_whose_payloads_never_settle_is_tried_so_often_and_no_more() -
         tried.append(payload)
         return read(payload)
 
-    known = RepeatedPayload(read_counted)
+    known = RepeatedPayload(read_counted, passing_over=0)
     for number in range(10 * _MOST_TRIES):  # alike in pairs alone
         data = f'{{"kind": "a", "n": {number // 2}, "text": "one"}}'.encode()
         if known.text_of(NAME, data) is None:
@@ -229,7 +241,7 @@ def test_what_varies_behind_is_never_tried() -> None:
     def refuse(_: Any) -> tuple[str, str] | None:
         raise AssertionError("parsed once more")
 
-    known = RepeatedPayload(refuse)
+    known = RepeatedPayload(refuse, passing_over=0)
     for number in range(9):
         data = f'{{"kind": "a", "text": "one", "n": {number}}}'.encode()
         assert known.text_of(NAME, data) is None
@@ -274,7 +286,7 @@ def payloads(draw: st.DrawFn) -> list[bytes]:
 @settings(deadline=None, max_examples=500)
 @given(payloads())
 def test_what_is_found_is_what_the_parser_reads(datas: list[bytes]) -> None:
-    known = RepeatedPayload(read)
+    known = RepeatedPayload(read, passing_over=0)
     for data in datas:
         try:
             plain = read(parse_json(data))
