@@ -202,7 +202,7 @@ class ChunkStream:
             activity, progress = core.activity, core.progress
             core.data(item)
             if core.progress != progress:
-                reader.pulse(progress=True)
+                reader.progress()
             elif core.activity != activity:
                 reader.pulse()
             if self._trailer_due is None and core.settled:

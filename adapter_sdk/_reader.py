@@ -138,7 +138,8 @@ class Reader(Generic[T]):
         clock: What the limits are measured on.
 
     Attributes:
-        pulse: Notes activity on both clocks; see ``IdleWatchdog.pulse``.
+        pulse: Notes activity; see ``IdleWatchdog.pulse``.
+        progress: Notes progress; see ``IdleWatchdog.progress``.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Reader(Generic[T]):
             on_expired=box.expire,
             clock=clock,
         )
-        self.pulse = self._watchdog.pulse
+        self.pulse, self.progress = self._watchdog.pulse, self._watchdog.progress
         box.stops.append(self._watchdog.close)
         if abort is not None:
             signal = abort

@@ -94,12 +94,20 @@ class IdleWatchdog:
 
     def pulse(self, *, progress: bool = False) -> None:
         """Note activity: an event or a comment, or ``progress``: text, reasoning, arguments."""
-        waited_s = self._waited_s
-        if self._armed:
-            waited_s += self._now() - self._armed_at
-        self._idle_from_s = waited_s
         if progress:
-            self._progress_from_s = waited_s
+            self.progress()
+        elif self._armed:
+            self._idle_from_s = self._waited_s + self._now() - self._armed_at
+        else:
+            self._idle_from_s = self._waited_s
+
+    def progress(self) -> None:
+        """Note progress, as ``pulse(progress=True)`` does; of nearly all events it is called."""
+        if self._armed:
+            waited_s = self._waited_s + self._now() - self._armed_at
+            self._idle_from_s = self._progress_from_s = waited_s
+        else:
+            self._idle_from_s = self._progress_from_s = self._waited_s
 
     def close(self) -> None:
         """Stop for good; nothing is called any more."""

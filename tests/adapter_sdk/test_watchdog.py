@@ -38,8 +38,33 @@ def play(clock: ManualClock, dog: IdleWatchdog, steps: list[Step]) -> None:
         dog.arm()
         clock.advance(seconds)
         dog.disarm()
-        if kind != "wait":
-            dog.pulse(progress=kind == "progress")
+        if kind == "event":
+            dog.pulse()
+        elif kind == "progress":
+            dog.progress()
+
+
+@pytest.mark.parametrize("during", [True, False], ids=["during-a-wait", "between-waits"])
+def test_progress_by_either_name_re_arms_both_limits(during: bool) -> None:
+    called = []
+    for name in ("pulse", "progress"):
+        clock = ManualClock()
+        dog, calls = watch(clock)
+        dog.arm()
+        clock.advance(9)
+        if not during:
+            dog.disarm()
+            clock.advance(100)
+        if name == "pulse":
+            dog.pulse(progress=True)
+        else:
+            dog.progress()
+        if not during:
+            dog.arm()
+        clock.advance(60)
+        called.append(calls)
+    at = 19.0 if during else 119.0
+    assert called == [idle_at(at)] * 2
 
 
 def idle_at(at: float) -> list[tuple[float, Expiry]]:

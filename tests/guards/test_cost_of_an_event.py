@@ -85,7 +85,7 @@ def test_a_wait_under_both_limits_costs_few_calls() -> None:
             for _ in range(count):
                 watchdog.arm()
                 watchdog.disarm()
-                watchdog.pulse(progress=True)
+                watchdog.progress()
 
         return calls_of(run)
 
