@@ -7,10 +7,12 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Sequence
-from threading import Thread
-from typing import Final
+from threading import Event, Thread
+from typing import Final, TypeAlias
 
 from adapter_sdk.testing import Pause
+
+Piece: TypeAlias = bytes | Pause | Event
 
 _PATIENCE_S: Final = 10.0
 
@@ -29,11 +31,11 @@ def anonymous_tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 @contextlib.contextmanager
 def raw_server(
-    *answers: Sequence[bytes | Pause], tls: ssl.SSLContext | None = None
+    *answers: Sequence[Piece], tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, list[bytes]]]:
     """Serve one connection for each of ``answers``; yield the base URL and what was asked.
 
-    An answer is sent piece by piece, a write each, and FIN behind it.
+    An answer is sent piece by piece, a write each, and FIN behind it; an event is waited for.
     """
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -59,7 +61,7 @@ def raw_server(
         assert not thread.is_alive()
 
 
-def _answered(sock: socket.socket, answer: Sequence[bytes | Pause]) -> bytes:
+def _answered(sock: socket.socket, answer: Sequence[Piece]) -> bytes:
     came = b""
     while b"\r\n\r\n" not in came:
         came += sock.recv(1 << 16)
@@ -67,6 +69,8 @@ def _answered(sock: socket.socket, answer: Sequence[bytes | Pause]) -> bytes:
         for piece in answer:
             if isinstance(piece, Pause):
                 time.sleep(piece.seconds)
+            elif isinstance(piece, Event):
+                piece.wait(_PATIENCE_S)
             else:
                 sock.sendall(piece)
         sock.shutdown(socket.SHUT_WR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -134,15 +135,17 @@ def test_a_client_that_leaves_at_the_end_of_the_content_leaves_a_whole_recording
     leave: Callable[[RawClient], None],
     ending: str,
 ) -> None:
-    behind = [piece for data in writes for piece in (Pause(0.02), data)]
+    left = Event()
+    behind = [piece for data in writes for piece in (data, Pause(0.02))]
     with (
-        raw_server([HEAD, DONE, *behind]) as (base_url, _),
+        raw_server([HEAD, DONE, left, *behind]) as (base_url, _),
         recorder_at(base_url, tmp_path, times=1) as session,
     ):
         with RawClient(session.base_url) as client:
             client.send(request_bytes())
             client.read(until=DONE)
             leave(client)
+            left.set()
         session.wait()
     (recording,) = session.recordings()
 
@@ -161,12 +164,14 @@ WITHOUT_CONTENT = {
 def test_an_answer_whose_head_no_client_waited_for_is_not_kept(
     tmp_path: Path, answer: bytes
 ) -> None:
+    left = Event()
     with (
-        raw_server([Pause(0.1), answer]) as (base_url, asked),
+        raw_server([left, answer]) as (base_url, asked),
         recorder_at(base_url, tmp_path, times=1) as session,
     ):
         with RawClient(session.base_url) as client:
             client.send(request_bytes())
+        left.set()
         session.wait()
     (recording,) = session.recordings()
 
@@ -186,13 +191,15 @@ ENDLESS = {
 def test_what_has_no_end_is_not_waited_for_once_the_client_has_left(
     tmp_path: Path, begin: bytes
 ) -> None:
+    left = Event()
     with (
-        raw_server([begin, Pause(0.1), *[b"x" * (1 << 16)] * 400]) as (base_url, _),
+        raw_server([begin, left, *[b"x" * (1 << 16)] * 400]) as (base_url, _),
         recorder_at(base_url, tmp_path, times=1) as session,
     ):
         with RawClient(session.base_url) as client:
             client.send(request_bytes())
             client.read(until=begin)
+        left.set()
         session.wait()
     (recording,) = session.recordings()
 

@@ -79,7 +79,7 @@ def test_the_path_and_the_host_are_those_of_the_upstream(tmp_path: Path) -> None
 
 
 def test_what_comes_apart_in_time_is_kept_apart(tmp_path: Path) -> None:
-    steps = (Send(b"a"), Pause(0.05), Send(b"b"))
+    steps = (Send(b"a"), Pause(0.3), Send(b"b"))
     with (
         FaultServer([Exchange(200, steps=steps)]) as server,
         recorder_at(server.base_url, tmp_path, times=1) as session,
@@ -90,7 +90,7 @@ def test_what_comes_apart_in_time_is_kept_apart(tmp_path: Path) -> None:
     times = [read.at_ms for read in recording.reads]
 
     assert recording.body_reads[:2] == (b"a", b"b")
-    assert times[-1] - times[0] >= 45
+    assert times[-1] - times[0] >= 150  # half of it, for a busy machine reads the first one late
     assert recording.end_at_ms >= times[-1]
 
 
