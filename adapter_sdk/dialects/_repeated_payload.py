@@ -110,18 +110,13 @@ class RepeatedPayload(Generic[M]):
         # Looked for as it is: a text that JSON escapes is not found, and the next one will be.
         quoted = b'"%b"' % example.text.encode("utf-8", "surrogatepass")
         before, found, behind = example.data.rpartition(quoted)
-        padded = not behind.strip(b" }]")
-        if found and data.startswith(before) and (padded or data.endswith(behind)):
+        closing = None if behind.strip(b" }]") else behind.replace(b" ", b"").decode()
+        if found and data.startswith(before) and (closing or data.endswith(behind)):
             self._tries -= 1
-            self._take(name, before + b'"', behind)
+            self._name, self._before, self._text_at = name, before + b'"', len(before)
+            self._behind, self._closing = behind.decode("utf-8", "replace"), closing
             if self.text_of(name, data) != text or not self._is_read(behind, meaning):
                 self._name = None
-
-    def _take(self, name: str, before: bytes, behind: bytes) -> None:
-        self._name, self._before, self._text_at = name, before, len(before) - 1
-        self._behind = behind.decode("utf-8", "replace")
-        closing = self._behind.replace(" ", "")
-        self._closing = None if closing.strip("}]") else closing
 
     def _is_read(self, behind: bytes, meaning: M) -> bool:
         """Whether what stands between the two is the text that ``read`` returns."""

@@ -6,7 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any, Final
+
+import pytest
 
 from adapter_sdk import (
     BlockAssembler,
@@ -23,6 +26,7 @@ from adapter_sdk import (
 )
 from adapter_sdk._http import ResponseHead
 from adapter_sdk._stream_core import StreamCore
+from adapter_sdk.dialects._payload import event_payload
 from adapter_sdk.testing import Split, byte_by_byte, seeded, whole
 from conformance._grammar import grammar_errors
 
@@ -82,6 +86,18 @@ def chunks_of(
         core.data(piece)
     core.end()
     return list(core.out)
+
+
+def parsed_payloads(monkeypatch: pytest.MonkeyPatch, translator: ModuleType) -> list[bytes]:
+    """Return a list that gets each payload which ``translator`` parses from now on."""
+    parsed: list[bytes] = []
+
+    def counted(name: str, data: bytes) -> Any:
+        parsed.append(data)
+        return event_payload(name, data)
+
+    monkeypatch.setattr(translator, "event_payload", counted)
+    return parsed
 
 
 def seen(chunks: Iterable[Chunk]) -> Good | Bad:

@@ -7,11 +7,10 @@ from typing import Any, Final
 import pytest
 
 from adapter_sdk.dialects import AnthropicMessages
-from adapter_sdk.dialects._payload import event_payload
 from adapter_sdk.dialects.anthropic_messages import _translator
 from adapter_sdk.dialects.anthropic_messages._wire_blocks import plain_delta
 
-from .playing import Bad, Good, chunks_of, seen, sse
+from .playing import Bad, Good, chunks_of, parsed_payloads, seen, sse
 
 BEFORE: Final = (
     {"type": "message_start", "message": {"id": "m1", "usage": {"input_tokens": 3}}},
@@ -102,13 +101,7 @@ def test_both_ways_say_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_of_payloads_that_are_alike_only_the_texts_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    parsed: list[bytes] = []
-
-    def counted(name: str, data: bytes) -> Any:
-        parsed.append(data)
-        return event_payload(name, data)
-
-    monkeypatch.setattr(_translator, "event_payload", counted)
+    parsed = parsed_payloads(monkeypatch, _translator)
     texts = [f"word {number}\n" for number in range(20)]
     kinds = [
         [delta(text) for text in ("1", "2", "3", "b", "c", *texts)],

@@ -7,11 +7,10 @@ from typing import Any, Final
 import pytest
 
 from adapter_sdk.dialects import OpenAIChat
-from adapter_sdk.dialects._payload import event_payload
 from adapter_sdk.dialects.openai_chat import _translator
 from adapter_sdk.dialects.openai_chat._content_parts import plain_delta
 
-from .playing import Bad, Good, chunks_of, seen, sse
+from .playing import Bad, Good, chunks_of, parsed_payloads, seen, sse
 
 DONE: Final = b"data: [DONE]\n\n"
 CALL: Final = {"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}}
@@ -168,13 +167,7 @@ def also_alike(text: str) -> dict[str, Any]:
 def test_of_payloads_that_are_alike_only_the_texts_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    parsed: list[bytes] = []
-
-    def counted(name: str, data: bytes) -> Any:
-        parsed.append(data)
-        return event_payload(name, data)
-
-    monkeypatch.setattr(_translator, "event_payload", counted)
+    parsed = parsed_payloads(monkeypatch, _translator)
     texts = [f"word {number}\n" for number in range(20)]
     begun = {"index": 1, "id": "c1", "function": {"name": "f", "arguments": ""}}
     body = sse(

@@ -111,7 +111,7 @@ def test_cancellation_propagates_with_the_connection_closed(
             try:
                 async for chunk in stream:
                     seen.append(chunk)
-            except BaseException as error:
+            except BaseException as error:  # why: it goes on, the test only notes it
                 seen.append((type(error), scripted.open_responses))
                 raise
         assert (scope.cancelled_caught, anyio.current_time()) == (True, 3.0)

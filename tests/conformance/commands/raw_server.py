@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import time
 from collections.abc import Iterator, Sequence
 from threading import Event, Thread
 from typing import Final, TypeAlias
 
-from adapter_sdk.testing import Pause
-
-Piece: TypeAlias = bytes | Pause | Event
+Piece: TypeAlias = bytes | Event
 
 _PATIENCE_S: Final = 10.0
 
@@ -67,9 +64,7 @@ def _answered(sock: socket.socket, answer: Sequence[Piece]) -> bytes:
         came += sock.recv(1 << 16)
     with contextlib.suppress(OSError):  # gone meanwhile
         for piece in answer:
-            if isinstance(piece, Pause):
-                time.sleep(piece.seconds)
-            elif isinstance(piece, Event):
+            if isinstance(piece, Event):
                 piece.wait(_PATIENCE_S)
             else:
                 sock.sendall(piece)

@@ -10,6 +10,10 @@ from threading import Event
 import pytest
 
 from adapter_sdk.testing import Exchange, FaultServer, Interim, Pause, Send
+from conformance._record import _socket
+from conformance._record._conversation import Conversation
+from conformance._record._exchange import Watched
+from conformance._record._framing import LONGEST_HEAD_BYTES
 from conformance._recording._file import exchange_of
 from conformance._recording._wire import read_answer
 
@@ -108,15 +112,18 @@ def test_a_client_that_leaves_a_silent_server_is_told_to_that_server_and_kept(
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 DONE = b"e\r\ndata: [DONE]\n\n\r\n"
 
+WHOLE_READS = 1 << 16
+# What comes behind the content, in reads of how many bytes, and whether it is the end.
 BODY_ENDS = {
-    "one-write": ((b"0\r\n\r\n",), True),
-    "two-writes": ((b"0\r\n", b"\r\n"), True),
-    "byte-by-byte": ((b"0", b"\r", b"\n", b"\r", b"\n"), True),
-    "with-a-trailer": ((b"0\r\n", b"x-took: 1\r\n\r\n"), True),
-    "more-content": ((b"1\r\nx\r\n0\r\n\r\n",), False),
-    "more-content-in-writes": ((b"1\r\n", b"x", b"\r\n0\r\n\r\n"), False),
-    "no-end": ((b"0\r\n",), False),
-    "bytes-behind-the-end": ((b"0\r\n\r\nHTTP/1.1 200 OK\r\n",), False),
+    "in-one-read": (b"0\r\n\r\n", WHOLE_READS, True),
+    "in-two-reads": (b"0\r\n\r\n", 3, True),
+    "byte-by-byte": (b"0\r\n\r\n", 1, True),
+    "with-a-trailer": (b"0\r\nx-took: 1\r\n\r\n", WHOLE_READS, True),
+    "with-a-trailer-in-reads": (b"0\r\nx-took: 1\r\n\r\n", 3, True),
+    "more-content": (b"1\r\nx\r\n0\r\n\r\n", WHOLE_READS, False),
+    "more-content-in-reads": (b"1\r\nx\r\n0\r\n\r\n", 3, False),
+    "no-end": (b"0\r\n", WHOLE_READS, False),
+    "bytes-behind-the-end": (b"0\r\n\r\nHTTP/1.1 200 OK\r\n", WHOLE_READS, False),
 }
 
 
@@ -127,18 +134,22 @@ BODY_ENDS = {
         pytest.param(RawClient.reset, "client-rst", id="rst"),
     ],
 )
-@pytest.mark.parametrize(("writes", "is_whole"), BODY_ENDS.values(), ids=BODY_ENDS.keys())
+@pytest.mark.parametrize(
+    ("behind", "read_bytes", "is_whole"), BODY_ENDS.values(), ids=BODY_ENDS.keys()
+)
 def test_a_client_that_leaves_at_the_end_of_the_content_leaves_a_whole_recording(
     tmp_path: Path,
-    writes: tuple[bytes, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    behind: bytes,
+    read_bytes: int,
     is_whole: bool,
     leave: Callable[[RawClient], None],
     ending: str,
 ) -> None:
+    monkeypatch.setattr(_socket, "_READ_BYTES", read_bytes)
     left = Event()
-    behind = [piece for data in writes for piece in (data, Pause(0.02))]
     with (
-        raw_server([HEAD, DONE, left, *behind]) as (base_url, _),
+        raw_server([HEAD, DONE, left, behind]) as (base_url, _),
         recorder_at(base_url, tmp_path, times=1) as session,
     ):
         with RawClient(session.base_url) as client:
@@ -189,8 +200,25 @@ ENDLESS = {
 
 @pytest.mark.parametrize("begin", ENDLESS.values(), ids=ENDLESS.keys())
 def test_what_has_no_end_is_not_waited_for_once_the_client_has_left(
-    tmp_path: Path, begin: bytes
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
+    taken: list[int] = []
+    take = Conversation._take_body_end
+
+    def watched(conversation: Conversation, seen: Watched, server: _socket.Side) -> None:
+        # What is read later, while the connection closes, is thrown away.
+        with pytest.MonkeyPatch.context() as patch:
+            read = _socket.Side.read
+
+            def counted(side: _socket.Side) -> bytes:
+                data = read(side)
+                taken.append(len(data))
+                return data
+
+            patch.setattr(_socket.Side, "read", counted)
+            take(conversation, seen, server)
+
+    monkeypatch.setattr(Conversation, "_take_body_end", watched)
     left = Event()
     with (
         raw_server([begin, left, *[b"x" * (1 << 16)] * 400]) as (base_url, _),
@@ -204,7 +232,9 @@ def test_what_has_no_end_is_not_waited_for_once_the_client_has_left(
     (recording,) = session.recordings()
 
     assert (recording.ending, recording.is_whole) == ("client-close", False)
-    assert b"".join(read.data for read in recording.reads) == begin
+    assert b"".join(one.data for one in recording.reads) == begin
+    # No more than could still be a line: not the 25 MB that came.
+    assert sum(taken) < 2 * LONGEST_HEAD_BYTES
 
 
 def test_a_recording_that_the_interrupt_cuts_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
